@@ -1,0 +1,49 @@
+"""Messages: immutable once stored."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+MessageType = Literal["direct", "broadcast", "reply", "notice"]
+Priority = Literal["low", "normal", "high", "urgent"]
+
+RANKS: dict[Priority, int] = {"low": 0, "normal": 1, "high": 2, "urgent": 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """`seq` counts the messages of one conversation without a gap; it, never a clock, is their order.
+
+    `metadata` is JSON text as it was sent: the hub carries it and does not look inside. `recipient` is what
+    the sender addressed: an agent, the operator or `broadcast`; who it reached is in the deliveries.
+    `thread` is the id of the message that the chain of replies started from.
+    """
+
+    id: str
+    conversation: str
+    seq: int
+    sender: str
+    recipient: str
+    type: MessageType
+    content: str
+    metadata: str = "{}"
+    reply_to: str | None = None
+    thread: str
+    pattern: str | None = None
+    priority: Priority = "normal"
+    created_at: int
+    expires_at: int | None = None
+
+    def digest(self) -> bytes:
+        """A fingerprint over every field, kept beside the message so that damage is noticed on reading."""
+        fields = (
+            self.id, self.conversation, self.seq, self.sender, self.recipient, self.type, self.content,
+            self.metadata, self.reply_to, self.thread, self.pattern, self.priority, self.created_at,
+            self.expires_at,
+        )  # fmt: skip
+        return hashlib.blake2b(repr(fields).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def request_digest(*parts: str | int | None) -> bytes:
+    """What makes two sends the same send: equal digests under one idempotency key are a repetition."""
+    return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
