@@ -1,0 +1,204 @@
+"""Who may do what: tokens, the principal behind a request, and how fast a program may go."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from rookery.domain.agents import Agent
+from rookery.domain.errors import AgentNotFound, Forbidden, NotFound, RateLimited, SenderForged, Unauthorized
+from rookery.domain.events import AccessRefused, TokenIssued, TokenRevoked
+from rookery.domain.ids import OPERATOR
+from rookery.domain.principals import THE_HUB, UNGUARDED_OPERATOR, Principal, Token
+from rookery.ports import Clock, Store, Transaction
+
+_CACHED_TOKENS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class RateRules:
+    """The plain limit of one agent token: `per_second` in the long run, `burst` at once."""
+
+    per_second: float = 50.0
+    burst: int = 500
+
+
+class Access:
+    def __init__(self, store: Store, clock: Clock, *, guarded: bool, rate: RateRules) -> None:
+        self._store = store
+        self._clock = clock
+        self.guarded = guarded
+        self._rate = rate
+        self._known: dict[bytes, Principal] = {}
+        self._buckets: dict[str, tuple[float, int]] = {}
+
+    # -- who is asking -------------------------------------------------------------------------------
+
+    async def principal(self, secret: str | None) -> Principal:
+        """The holder of the token. Without one: the operator where the hub runs unguarded, else refused.
+
+        A token that is wrong is refused even on an unguarded hub: it is a mistake worth hearing about.
+        """
+        if secret is None:
+            if self.guarded:
+                raise Unauthorized(
+                    "This hub wants a token: send 'Authorization: Bearer <token>'. `rook token` shows yours."
+                )
+            return UNGUARDED_OPERATOR
+        digest = token_digest(secret)
+        known = self._known.get(digest)
+        if known is not None:
+            return known
+        token = await self._store.read(lambda tx: tx.tokens.by_digest(digest))
+        if token is None or token.revoked_at is not None:
+            raise Unauthorized(
+                "This token is not valid here, or was revoked. `rook token` shows the operator's; "
+                "`rook token new <agent>` makes an agent a new one."
+            )
+        principal = Principal(token.holder, token.id)
+        if len(self._known) >= _CACHED_TOKENS:
+            self._known.clear()
+        self._known[digest] = principal
+        return principal
+
+    async def issue(self, by: Principal, holder: str) -> str:
+        """A new token for an agent or the operator; the older ones stay valid. Only the operator may."""
+        require_operator(by, "issue tokens")
+
+        def work(tx: Transaction) -> str:
+            holder_id = holder if holder == OPERATOR else agent_named(tx, holder).id
+            return new_token(tx, holder_id, self._clock.now(), by)
+
+        return await self._store.write(work)
+
+    async def adopt_operator_token(self, secret: str) -> None:
+        """Make the secret of the data directory the one valid operator token."""
+        digest = token_digest(secret)
+
+        def work(tx: Transaction) -> None:
+            now = self._clock.now()
+            present = False
+            for token in tx.tokens.held_by(OPERATOR):
+                if token.digest == digest and token.revoked_at is None:
+                    present = True
+                elif token.revoked_at is None:
+                    tx.tokens.revoke(token.id, now)
+                    tx.journal.record(
+                        TokenRevoked(token_id=token.id, holder=OPERATOR), at=now, by=THE_HUB, audience=()
+                    )
+            if not present:
+                _add_token(tx, digest, OPERATOR, now, THE_HUB)
+
+        await self._store.write(work)
+        self._known.clear()
+
+    async def revoke_all(self, by: Principal, holder: str) -> int:
+        """End every token of an agent. Its sockets are closed by the surfaces that hear of it."""
+        require_operator(by, "revoke tokens")
+
+        def work(tx: Transaction) -> int:
+            return revoke_tokens(tx, agent_named(tx, holder).id, self._clock.now(), by)
+
+        revoked = await self._store.write(work)
+        self.forget_tokens()
+        return revoked
+
+    def forget_tokens(self) -> None:
+        """Ask the store again at the next request: some token may have ended."""
+        self._known.clear()
+
+    # -- how fast ------------------------------------------------------------------------------------
+
+    def take_turn(self, principal: Principal) -> None:
+        """Count one call against the agent's own limit. The operator has none."""
+        if not principal.is_agent:
+            return
+        now = self._clock.now()
+        level, since = self._buckets.get(principal.id, (float(self._rate.burst), now))
+        level = min(float(self._rate.burst), level + (now - since) * self._rate.per_second / 1000)
+        if level < 1:
+            wait = int((1 - level) * 1000 / self._rate.per_second) + 1
+            raise RateLimited(wait, f"agent {principal.id!r}")
+        self._buckets[principal.id] = (level - 1, now)
+
+    # -- the audit trail -----------------------------------------------------------------------------
+
+    async def record_refusal(self, principal: Principal, action: str, reason: str) -> None:
+        now = self._clock.now()
+        fact = AccessRefused(action=action, reason=reason)
+        await self._store.write(lambda tx: tx.journal.record(fact, at=now, by=principal, audience=()))
+
+
+def token_digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def new_secret(holder: str) -> str:
+    """256 random bits; the prefix tells a person, or a secret scanner, what leaked."""
+    return f"rook_{'op' if holder == OPERATOR else 'ag'}_{secrets.token_urlsafe(32)}"
+
+
+def new_token(tx: Transaction, holder: str, now: int, by: Principal) -> str:
+    secret = new_secret(holder)
+    _add_token(tx, token_digest(secret), holder, now, by)
+    return secret
+
+
+def revoke_tokens(tx: Transaction, holder: str, now: int, by: Principal) -> int:
+    valid = [token for token in tx.tokens.held_by(holder) if token.revoked_at is None]
+    for token in valid:
+        tx.tokens.revoke(token.id, now)
+        tx.journal.record(TokenRevoked(token_id=token.id, holder=holder), at=now, by=by, audience=())
+    return len(valid)
+
+
+def _add_token(tx: Transaction, digest: bytes, holder: str, now: int, by: Principal) -> None:
+    token = Token(id=f"t-{secrets.token_hex(4)}", digest=digest, holder=holder, created_at=now)
+    tx.tokens.add(token)
+    tx.journal.record(TokenIssued(token_id=token.id, holder=holder), at=now, by=by, audience=())
+
+
+# -- checks that the services share ----------------------------------------------------------------------
+
+
+def require_operator(by: Principal, what: str) -> None:
+    if not by.is_operator:
+        raise Forbidden(f"Only the operator may {what}; use the operator's token (`rook token`).")
+
+
+def agent_named(tx: Transaction, id_or_name: str) -> Agent:
+    agent = tx.agents.find(id_or_name)
+    if agent is None:
+        raise AgentNotFound(id_or_name, [agent.name for agent in tx.agents.living()])
+    return agent
+
+
+def own_or_operated(tx: Transaction, by: Principal, id_or_name: str, what: str) -> Agent:
+    """The agent, if the caller is that agent or the operator."""
+    agent = agent_named(tx, id_or_name)
+    if by.is_operator or by.id == agent.id:
+        return agent
+    raise Forbidden(f"Only {agent.name!r} itself and the operator may {what}.", agent=agent.name)
+
+
+def inbox_owner(tx: Transaction, by: Principal, id_or_name: str) -> str:
+    """The id whose inbox is meant. Somebody else's inbox does not exist for an agent."""
+    if id_or_name == OPERATOR and by.is_operator:
+        return OPERATOR
+    agent = tx.agents.find(id_or_name)
+    if agent is not None and (by.is_operator or by.id == agent.id):
+        return agent.id
+    if by.is_operator or (agent is None and id_or_name != OPERATOR):
+        raise AgentNotFound(id_or_name, [agent.name for agent in tx.agents.living()])
+    raise NotFound(f"There is no inbox of {id_or_name!r} that this token may open; open your own.")
+
+
+def speaker(tx: Transaction, by: Principal, claimed: str | None) -> str:
+    """The id that a message is from: the principal, and for the operator alone whoever it names."""
+    if claimed is None or claimed == by.id:
+        return by.id
+    if by.is_operator:
+        return agent_named(tx, claimed).id
+    agent = tx.agents.find(claimed)
+    if agent is not None and agent.id == by.id:
+        return by.id
+    raise SenderForged(by.id, claimed)

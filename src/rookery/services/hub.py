@@ -1,0 +1,109 @@
+"""All services over one store, and what happens by itself as time goes by."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from rookery.domain.errors import RookeryError
+from rookery.domain.events import AgentDeleted, Entry, TokenRevoked
+from rookery.domain.ids import MessageIds
+from rookery.domain.pacing import PacingRules
+from rookery.ports import Clock, Store
+from rookery.services.access import Access, RateRules
+from rookery.services.agents import Agents
+from rookery.services.inbox import ClaimRules, Inbox
+from rookery.services.journal import Journal
+from rookery.services.messaging import Messaging
+from rookery.services.notices import Notices
+from rookery.services.posting import Posting
+from rookery.services.relay import Relay
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubRules:
+    """Everything about behaviour that the operator may set; times in milliseconds."""
+
+    guarded: bool = True
+    rate: RateRules = field(default_factory=RateRules)
+    pacing: PacingRules = field(default_factory=PacingRules)
+    claims: ClaimRules = field(default_factory=ClaimRules)
+    silent_after: int = 60_000
+    sweep_every: int = 1_000
+    socket_buffer: int = 1024
+    hand_off_wait: int = 100
+
+
+class Hub:
+    def __init__(self, store: Store, clock: Clock, rules: HubRules) -> None:
+        self.store = store
+        self.clock = clock
+        self.rules = rules
+        posting = Posting(MessageIds(random.SystemRandom().getrandbits))
+        notices = Notices(posting)
+        self.relay = Relay(
+            store, clock, capacity=rules.socket_buffer, hand_off_wait=rules.hand_off_wait / 1000
+        )
+        self.access = Access(store, clock, guarded=rules.guarded, rate=rules.rate)
+        self.agents = Agents(store, clock, self.access)
+        self.inbox = Inbox(store, clock, notices, rules.claims)
+        self.messaging = Messaging(store, clock, posting, self.relay, rules.pacing)
+        self.journal = Journal(store, self.relay)
+        self.started_at = 0
+        self._sweeping: asyncio.Task[None] | None = None
+        self._last_roll_call = 0
+
+    async def start(self) -> None:
+        """Open the store and begin to sweep. Raises what `Store.open` raises."""
+        await self.store.open()
+        self.started_at = self.clock.now()
+        await self.relay.start()
+        self.relay.watch(self._token_ended)
+        self._sweeping = asyncio.get_running_loop().create_task(self._sweep_for_ever())
+
+    async def stop(self) -> None:
+        """Nothing acknowledged is lost: works that wait are finished before the store closes."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            await asyncio.gather(self._sweeping, return_exceptions=True)
+            self._sweeping = None
+        await self.relay.stop()
+        await self.store.close()
+
+    async def sweep(self) -> None:
+        """What time does: lost claims, passed ttls, silent agents. Each goes on when another fails."""
+        for step in (
+            self._call_the_roll,
+            self.inbox.expire_claims,
+            self.inbox.expire_messages,
+            lambda: self.agents.mark_silent(self.rules.silent_after),
+        ):
+            await _guarded(step)
+
+    async def _call_the_roll(self) -> None:
+        now = self.clock.now()
+        if now - self._last_roll_call >= self.rules.silent_after // 3:
+            self._last_roll_call = now
+            await self.agents.still_here(self.relay.listeners())
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(self.rules.sweep_every / 1000)
+            await self.sweep()
+
+    def _token_ended(self, entry: Entry) -> None:
+        if isinstance(entry.fact, TokenRevoked | AgentDeleted):
+            self.access.forget_tokens()
+
+
+async def _guarded(step: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await step()
+    except RookeryError as refusal:
+        _log.warning("the sweep goes on without a step: %s", refusal.message)
+    except Exception:
+        # One failing step must not stop the others, nor the sweeps to come.
+        _log.exception("a step of the sweep failed")

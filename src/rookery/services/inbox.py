@@ -1,0 +1,372 @@
+"""What an agent does with the messages it has: read, claim, complete, clear, search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rookery.domain.deliveries import Delivery, Folder, Outcome
+from rookery.domain.errors import MessageNotFound
+from rookery.domain.events import (
+    ClaimExpired,
+    MessageClaimed,
+    MessageCompleted,
+    MessageRead,
+    MessagesCleared,
+    MessageSeen,
+    MessagesPruned,
+)
+from rookery.domain.ids import OPERATOR
+from rookery.domain.messages import Message
+from rookery.domain.principals import THE_HUB, Principal
+from rookery.ports import Clock, InboxItem, InboxQuery, InboxStats, QueueStats, Store, Transaction
+from rookery.services.access import inbox_owner, require_operator
+from rookery.services.notices import Notices, known_as
+from rookery.services.posting import audience
+
+_SWEPT_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    owner: str
+    items: Sequence[InboxItem]
+    unread: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    outcome: Outcome = "done"
+    result: str | None = None
+    error: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRules:
+    """A claim whose owner is silent for `silence` milliseconds is lost; after `most` losses it is dead."""
+
+    silence: int = 15 * 60 * 1000
+    most: int = 5
+
+
+class Inbox:
+    def __init__(self, store: Store, clock: Clock, notices: Notices, rules: ClaimRules) -> None:
+        self._store = store
+        self._clock = clock
+        self._notices = notices
+        self._rules = rules
+
+    # -- looking -------------------------------------------------------------------------------------
+
+    async def list(
+        self,
+        by: Principal,
+        agent: str,
+        *,
+        unread_only: bool = True,
+        mark_read: bool = False,
+        folder: Folder | None = None,
+        limit: int = 100,
+        after: str | None = None,
+        latest: bool = False,
+        via: str = "rest",
+    ) -> Listing:
+        """Messages in order of arrival, with the state they had before this call marked any of them read."""
+
+        def look(tx: Transaction) -> Listing:
+            owner = inbox_owner(tx, by, agent)
+            now = self._clock.now()
+            query = InboxQuery(
+                recipient=owner, unread_only=unread_only, folder=folder, limit=limit, after=after, now=now,
+                order="latest" if latest else "arrival",
+            )  # fmt: skip
+            return Listing(
+                owner=owner, items=tx.deliveries.inbox(query), unread=tx.deliveries.unread_count(owner, now)
+            )
+
+        listing = await self._store.read(look)
+        if mark_read and any(not item.delivery.read for item in listing.items):
+            ids = [item.message.id for item in listing.items if not item.delivery.read]
+            await self.mark_read(by, listing.owner, ids, via=via)
+        return listing
+
+    async def read(self, by: Principal, agent: str, message_id: str, *, via: str = "rest") -> InboxItem:
+        """One message, and the proof that it was seen when its owner is the one who reads it."""
+
+        def look(tx: Transaction) -> InboxItem:
+            return _item(tx, inbox_owner(tx, by, agent), message_id)
+
+        item = await self._store.read(look)
+        if item.delivery.read or by.id != item.delivery.recipient:
+            return item
+        await self.mark_read(by, agent, [message_id], via=via)
+        return await self._store.read(look)
+
+    async def thread(self, by: Principal, message_id: str, limit: int = 200) -> Sequence[Message]:
+        """The message and all that hangs on it, as far as the caller was a party to it."""
+
+        def look(tx: Transaction) -> Sequence[Message]:
+            message = visible_message(tx, by, message_id)
+            return [m for m in tx.messages.thread(message.thread, limit=limit) if _may_see(tx, by, m)]
+
+        return await self._store.read(look)
+
+    async def deliveries(self, by: Principal, message_id: str) -> tuple[Message, Sequence[Delivery]]:
+        """The receipts of a message: all of them for its sender and the operator, one's own otherwise."""
+
+        def look(tx: Transaction) -> tuple[Message, Sequence[Delivery]]:
+            message = visible_message(tx, by, message_id)
+            deliveries = tx.deliveries.of_message(message_id)
+            if not by.is_operator and by.id != message.sender:
+                deliveries = [d for d in deliveries if d.recipient == by.id]
+            return message, deliveries
+
+        return await self._store.read(look)
+
+    async def unread_count(self, by: Principal, agent: str) -> tuple[str, int]:
+        def look(tx: Transaction) -> tuple[str, int]:
+            owner = inbox_owner(tx, by, agent)
+            return owner, tx.deliveries.unread_count(owner, self._clock.now())
+
+        return await self._store.read(look)
+
+    async def stats(self, by: Principal, agent: str) -> tuple[str, InboxStats]:
+        def look(tx: Transaction) -> tuple[str, InboxStats]:
+            owner = inbox_owner(tx, by, agent)
+            return owner, tx.deliveries.stats(owner)
+
+        return await self._store.read(look)
+
+    async def queue_stats(self) -> QueueStats:
+        return await self._store.read(lambda tx: tx.deliveries.queue_stats())
+
+    async def search(
+        self, by: Principal, text: str, *, agent: str | None = None, limit: int = 50
+    ) -> Sequence[Message]:
+        """The caller's own messages; the operator searches everything, or what one agent can see."""
+
+        def look(tx: Transaction) -> Sequence[Message]:
+            party = by.id if not by.is_operator else None
+            if agent is not None:
+                party = inbox_owner(tx, by, agent)
+            return tx.messages.search(text, party=party, limit=limit)
+
+        return await self._store.read(look)
+
+    # -- working -------------------------------------------------------------------------------------
+
+    async def mark_read(
+        self, by: Principal, agent: str, message_ids: Sequence[str], *, via: str = "rest"
+    ) -> int:
+        """Returns how many were unread until now."""
+
+        def work(tx: Transaction) -> int:
+            owner = inbox_owner(tx, by, agent)
+            now = self._clock.now()
+            marked = 0
+            for message_id in dict.fromkeys(message_ids):
+                item = _item(tx, owner, message_id)
+                if not item.delivery.read:
+                    tx.deliveries.save(item.delivery.seen(now, via))
+                    _record_seen(tx, item, now, by, via)
+                    marked += 1
+            return marked
+
+        return await self._store.write(work)
+
+    async def claim(
+        self, by: Principal, agent: str, message_id: str | None = None, *, via: str = "rest"
+    ) -> InboxItem | None:
+        """Take one message to work on; without an id the most urgent, oldest open one, or None if none is
+        open. Exactly one caller wins; the others hear who did."""
+
+        def work(tx: Transaction) -> InboxItem | None:
+            owner = inbox_owner(tx, by, agent)
+            now = self._clock.now()
+            if message_id is None:
+                open_delivery = tx.deliveries.next_open(owner, now)
+                if open_delivery is None:
+                    return None
+                item = _item(tx, owner, open_delivery.message_id)
+            else:
+                item = _item(tx, owner, message_id)
+            return _claim(tx, item, by, now, via)
+
+        return await self._store.write(work)
+
+    async def complete(self, by: Principal, agent: str, message_id: str, how: Completion) -> InboxItem:
+        """Finish a message as done or dead. Saying the same twice is fine; the operator may finish any."""
+
+        def work(tx: Transaction) -> InboxItem:
+            owner = inbox_owner(tx, by, agent)
+            item = _item(tx, owner, message_id)
+            delivery = item.delivery
+            said = (how.outcome, how.result, how.error, how.note)
+            if (delivery.folder, delivery.result, delivery.error, delivery.note) == said:
+                return item
+            return complete_delivery(
+                tx, item, by=by, now=self._clock.now(),
+                owner=delivery.claimed_by if by.is_operator else by.id,
+                outcome=how.outcome, result=how.result, error=how.error, note=how.note,
+            )  # fmt: skip
+
+        return await self._store.write(work, frees=True)
+
+    async def clear(
+        self, by: Principal, agent: str, message_ids: Sequence[str] | None = None
+    ) -> tuple[str, int]:
+        """Take messages out of the inbox, all of them unless some are named. Ids it does not hold count as
+        nothing: clearing twice is fine."""
+
+        def work(tx: Transaction) -> tuple[str, int]:
+            owner = inbox_owner(tx, by, agent)
+            now = self._clock.now()
+            deliveries = tx.deliveries.uncleared(owner, message_ids)
+            if deliveries:
+                tx.deliveries.save_many([delivery.cleared(now) for delivery in deliveries])
+                ids = tuple(delivery.message_id for delivery in deliveries)
+                fact = MessagesCleared(recipient=owner, message_ids=ids, at=now)
+                tx.journal.record(fact, at=now, by=by, audience=audience(owner))
+            return owner, len(deliveries)
+
+        return await self._store.write(work, frees=True)
+
+    async def prune(self, by: Principal, *, before: int, folders: Sequence[Folder]) -> int:
+        """Remove finished and cleared messages for good. Only the operator may."""
+        require_operator(by, "prune")
+
+        def work(tx: Transaction) -> int:
+            count = tx.prune(before=before, folders=folders)
+            if count:
+                fact = MessagesPruned(count=count, before=before)
+                tx.journal.record(fact, at=self._clock.now(), by=by, audience=())
+            return count
+
+        return await self._store.write(work, frees=True)
+
+    # -- what time does ------------------------------------------------------------------------------
+
+    async def expire_claims(self) -> int:
+        """Give back what silent agents hold; what was lost too often is dead, and its sender is told."""
+        moment = self._clock.now() - self._rules.silence
+
+        def lost(tx: Transaction) -> Sequence[Delivery]:
+            return tx.deliveries.claims_without_life_since(moment, _SWEPT_AT_ONCE)
+
+        def work(tx: Transaction) -> int:
+            now = self._clock.now()
+            deliveries = lost(tx)
+            for delivery in deliveries:
+                self._lose_claim(tx, delivery, now)
+            return len(deliveries)
+
+        return await self._store.write(work) if await self._store.read(lost) else 0
+
+    def _lose_claim(self, tx: Transaction, delivery: Delivery, now: int) -> None:
+        holder = delivery.claimed_by or OPERATOR
+        message = _message(tx, delivery.message_id)
+        delivery = delivery.claim_expired()
+        tx.deliveries.save(delivery)
+        fact = ClaimExpired(message_id=message.id, recipient=delivery.recipient, by=holder, at=now)
+        tx.journal.record(fact, at=now, by=THE_HUB, audience=audience(delivery.recipient, message.sender))
+        if delivery.expiries >= self._rules.most:
+            self._bury(
+                tx,
+                InboxItem(message, delivery),
+                now,
+                f"claimed and lost {delivery.expiries} times by {holder}",
+            )
+
+    async def expire_messages(self) -> int:
+        """What its sender gave a ttl and nobody took in time is dead, and the sender is told."""
+
+        def late(tx: Transaction) -> Sequence[Delivery]:
+            return tx.deliveries.expired(self._clock.now(), _SWEPT_AT_ONCE)
+
+        def work(tx: Transaction) -> int:
+            now = self._clock.now()
+            deliveries = late(tx)
+            for delivery in deliveries:
+                item = InboxItem(_message(tx, delivery.message_id), delivery)
+                self._bury(tx, item, now, "its time to live passed before anybody took it")
+            return len(deliveries)
+
+        return await self._store.write(work) if await self._store.read(late) else 0
+
+    def _bury(self, tx: Transaction, item: InboxItem, now: int, reason: str) -> None:
+        complete_delivery(tx, item, by=THE_HUB, owner=None, outcome="dead", error=reason, now=now)
+        recipient = known_as(tx, item.delivery.recipient)
+        self._notices.tell_sender(tx, item.message, now, f"Your message to {recipient} is dead: {reason}.")
+
+
+def visible_message(tx: Transaction, by: Principal, message_id: str) -> Message:
+    message = tx.messages.get(message_id)
+    if message is None or not _may_see(tx, by, message):
+        raise MessageNotFound(message_id)
+    return message
+
+
+def complete_delivery(
+    tx: Transaction,
+    item: InboxItem,
+    *,
+    by: Principal,
+    owner: str | None,
+    outcome: Outcome,
+    now: int,
+    result: str | None = None,
+    error: str | None = None,
+    note: str | None = None,
+) -> InboxItem:
+    """`owner` is whose claim is being finished; somebody else's claim is in the way."""
+    finisher = owner or by.id
+    delivery = item.delivery.completed(now, finisher, outcome, result=result, error=error, note=note)
+    tx.deliveries.save(delivery)
+    fact = MessageCompleted(
+        message_id=item.message.id, recipient=delivery.recipient, by=finisher, outcome=outcome,
+        result=result, error=error, note=note, at=now,
+    )  # fmt: skip
+    tx.journal.record(fact, at=now, by=by, audience=audience(delivery.recipient, item.message.sender))
+    return InboxItem(item.message, delivery)
+
+
+def _claim(tx: Transaction, item: InboxItem, by: Principal, now: int, via: str) -> InboxItem:
+    before = item.delivery
+    after = before.claimed(now, by.id, via)
+    if after is before:
+        return item
+    tx.deliveries.save(after)
+    fact = MessageClaimed(message_id=item.message.id, recipient=after.recipient, by=by.id, via=via, at=now)
+    tx.journal.record(fact, at=now, by=by, audience=audience(after.recipient, item.message.sender))
+    if not before.read:
+        _record_seen(tx, item, now, by, via)
+    return InboxItem(item.message, after)
+
+
+def _record_seen(tx: Transaction, item: InboxItem, now: int, by: Principal, via: str) -> None:
+    message_id, recipient = item.message.id, item.delivery.recipient
+    seen = MessageSeen(message_id=message_id, recipient=recipient, via=via, at=now)
+    tx.journal.record(seen, at=now, by=by, audience=audience(recipient, item.message.sender))
+    read = MessageRead(message_id=message_id, recipient=recipient, by=by.id, at=now)
+    tx.journal.record(read, at=now, by=by, audience=audience(recipient))
+
+
+def _item(tx: Transaction, owner: str, message_id: str) -> InboxItem:
+    delivery = tx.deliveries.get(message_id, owner)
+    if delivery is None or delivery.cleared_at is not None:
+        raise MessageNotFound(message_id)
+    return InboxItem(_message(tx, message_id), delivery)
+
+
+def _message(tx: Transaction, message_id: str) -> Message:
+    message = tx.messages.get(message_id)
+    if message is None:
+        raise MessageNotFound(message_id)
+    return message
+
+
+def _may_see(tx: Transaction, by: Principal, message: Message) -> bool:
+    return (
+        by.is_operator
+        or by.id in (message.sender, message.recipient)
+        or tx.deliveries.get(message.id, by.id) is not None
+    )

@@ -1,0 +1,52 @@
+"""Reading the journal: from a cursor, as far as the reader may see."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rookery.domain.events import Entry
+from rookery.domain.principals import Principal
+from rookery.ports import Store, Transaction
+from rookery.services.relay import Relay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """`position` is the cursor for the next page, even when no entry of this one concerned the reader."""
+
+    entries: Sequence[Entry]
+    position: int
+    more: bool
+
+
+class Journal:
+    def __init__(self, store: Store, relay: Relay) -> None:
+        self._store = store
+        self._relay = relay
+
+    async def page(self, by: Principal, *, after: int, limit: int, wait: float = 0.0) -> Page:
+        """Entries after a position. With `wait`, holds the answer up to that many seconds for a first one."""
+        page = await self._page(by, after, limit)
+        if page.entries or wait <= 0:
+            return page
+        subscription = self._relay.subscribe(by.id, page.position)
+        try:
+            async with asyncio.timeout(wait):
+                await subscription.batch()
+        except TimeoutError:
+            return page
+        finally:
+            subscription.close()
+        return await self._page(by, page.position, limit)
+
+    async def _page(self, by: Principal, after: int, limit: int) -> Page:
+        def look(tx: Transaction) -> Page:
+            end = tx.journal.end()
+            reader = None if by.is_operator else by.id
+            entries = tx.journal.after(after, limit=limit, audience=reader)
+            more = len(entries) == limit
+            return Page(
+                entries=entries, position=entries[-1].position if more else max(end, after), more=more
+            )
+
+        return await self._store.read(look)

@@ -1,0 +1,96 @@
+"""The one place where a message comes into being, whoever writes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rookery.domain.conversations import broadcast_conversation, direct_conversation
+from rookery.domain.events import EVERYONE, MessageReplied, MessageSent, MessageStored
+from rookery.domain.ids import BROADCAST, HUB, OPERATOR, MessageIds
+from rookery.domain.messages import Message, MessageType, Priority
+from rookery.domain.principals import Principal
+from rookery.ports import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """All that a message says before it has an id and a place in its conversation."""
+
+    sender: str
+    recipient: str
+    recipients: Sequence[str]
+    type: MessageType
+    content: str
+    metadata: str = "{}"
+    parent: Message | None = None
+    pattern: str | None = None
+    priority: Priority = "normal"
+    expires_at: int | None = None
+    for_everyone: bool = False
+
+
+class Posting:
+    def __init__(self, ids: MessageIds) -> None:
+        self._ids = ids
+
+    def post(self, tx: Transaction, letter: Letter, *, now: int, by: Principal) -> Message:
+        """Store the message with its deliveries and facts; a reply is noted on what it answers."""
+        message_id = self._ids.next(now)
+        if letter.recipient == BROADCAST:
+            conversation = broadcast_conversation()
+        else:
+            conversation = direct_conversation(letter.sender, letter.recipient)
+        message = Message(
+            id=message_id,
+            conversation=conversation,
+            seq=tx.messages.next_seq(conversation),
+            sender=letter.sender,
+            recipient=letter.recipient,
+            type=letter.type,
+            content=letter.content,
+            metadata=letter.metadata,
+            reply_to=letter.parent.id if letter.parent else None,
+            thread=letter.parent.thread if letter.parent else message_id,
+            pattern=letter.pattern,
+            priority=letter.priority,
+            created_at=now,
+            expires_at=letter.expires_at,
+        )
+        tx.messages.add(message, letter.recipients)
+        self._record(tx, message, letter, now, by)
+        return message
+
+    def _record(self, tx: Transaction, message: Message, letter: Letter, now: int, by: Principal) -> None:
+        readers = audience(*letter.recipients)
+        tx.journal.record(
+            MessageSent(message_id=message.id),
+            at=now,
+            by=by,
+            audience=EVERYONE if letter.for_everyone else audience(message.sender, *readers),
+            message=message,
+        )
+        stored = MessageStored(
+            message_id=message.id,
+            sender=message.sender,
+            recipient=message.recipient,
+            recipients=tuple(letter.recipients),
+            at=now,
+        )
+        tx.journal.record(stored, at=now, by=by, audience=EVERYONE if letter.for_everyone else readers)
+        if letter.parent is not None:
+            _note_reply(tx, letter.parent, message, by)
+
+
+def _note_reply(tx: Transaction, parent: Message, reply: Message, by: Principal) -> None:
+    answered = tx.deliveries.get(parent.id, reply.sender)
+    if answered is None or answered.replied_at is not None:
+        return
+    tx.deliveries.save(answered.replied(reply.created_at, reply.id))
+    fact = MessageReplied(
+        message_id=parent.id, recipient=reply.sender, reply_id=reply.id, at=reply.created_at
+    )
+    tx.journal.record(fact, at=reply.created_at, by=by, audience=audience(parent.sender, reply.sender))
+
+
+def audience(*parties: str) -> tuple[str, ...]:
+    """The agents among the parties: the operator and the hub see everything and are never named."""
+    return tuple(dict.fromkeys(party for party in parties if party not in (OPERATOR, HUB)))

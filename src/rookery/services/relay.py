@@ -1,0 +1,277 @@
+"""From the journal to whoever listens. A commit announces a position; each listener reads from its cursor.
+
+A subscription first reads what it missed, page by page and no faster than its consumer takes it, then goes
+live: from then on the relay puts each new entry, read once for all, into the buffers of those it concerns.
+A buffer that fills up ends the subscription: its owner can resume from its cursor and has missed nothing.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+
+from rookery.domain.errors import InvalidRequest, RookeryError
+from rookery.domain.events import Entry, MessageHandedOff, MessageSent
+from rookery.domain.ids import OPERATOR
+from rookery.domain.principals import THE_HUB
+from rookery.ports import Clock, Store, Transaction
+from rookery.services.posting import audience
+
+_PAGE = 256
+_HandOffs = dict[tuple[str, str], set[str]]
+_log = logging.getLogger(__name__)
+
+
+class FellBehind(Exception):
+    """The consumer was too slow for its buffer. `position` is where it can resume."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"too slow; resume after position {position}")
+        self.position = position
+
+
+class Subscription:
+    """The entries that concern one agent, or all of them for the operator, from a cursor on."""
+
+    def __init__(self, relay: "Relay", listener: str, after: int, capacity: int) -> None:
+        self._relay = relay
+        self.listener = listener
+        self.position = after
+        self._capacity = capacity
+        self._buffer: deque[Entry] = deque()
+        self._ready = asyncio.Event()
+        self._live = False
+        self._fell_behind = False
+        self.closed = False
+
+    async def batch(self) -> Sequence[Entry]:
+        """The next entries, at least one. Raises FellBehind once the buffer has overflowed and is empty."""
+        while not self._live:
+            page = await self._relay.catch_up(self)
+            if page:
+                return page
+        while not self._buffer:
+            if self._fell_behind:
+                raise FellBehind(self.position)
+            self._ready.clear()
+            await self._ready.wait()
+        entries = list(self._buffer)
+        self._buffer.clear()
+        self.position = entries[-1].position
+        return entries
+
+    def go_live(self) -> None:
+        self._live = True
+
+    def push(self, entry: Entry) -> bool:
+        """Whether there was room."""
+        if len(self._buffer) >= self._capacity:
+            # The buffer is dropped at once: a consumer that stopped reading must not hold memory.
+            self._buffer.clear()
+            self._fell_behind = True
+            self._ready.set()
+            return False
+        self._buffer.append(entry)
+        self._ready.set()
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self._relay.leave(self)
+
+
+class Relay:
+    def __init__(
+        self, store: Store, clock: Clock, *, capacity: int = 1024, hand_off_wait: float = 0.1
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._capacity = capacity
+        self._hand_off_wait = hand_off_wait
+        self.position = 0
+        self._live: defaultdict[str, set[Subscription]] = defaultdict(set)
+        self._present: defaultdict[str, int] = defaultdict(int)
+        self._reading: asyncio.Task[None] | None = None
+        self._handed_off: _HandOffs = {}
+        self._being_recorded: _HandOffs = {}
+        self._recording: asyncio.Task[None] | None = None
+        self._waiting: dict[str, asyncio.Event] = {}
+        self._watchers: list[Callable[[Entry], None]] = []
+        self.fell_behind = 0
+
+    async def start(self) -> None:
+        self.position = await self._store.read(lambda tx: tx.journal.end())
+        self._store.announce_to(self._announced)
+
+    async def stop(self) -> None:
+        """Write down the hand-offs that are still in memory."""
+        for task in (self._reading, self._recording):
+            if task is not None:
+                await task
+
+    # -- listening -----------------------------------------------------------------------------------
+
+    def subscribe(self, listener: str, after: int | None) -> Subscription:
+        """From now on, or from everything after a position. `listener` is an agent's id or `operator`."""
+        if after is not None and after > self.position:
+            raise InvalidRequest(
+                f"Position {after} is beyond the end of the journal, {self.position}; resume from a position "
+                "that this hub gave you, or leave it out to start now.",
+                position=self.position,
+            )
+        start = self.position if after is None else after
+        subscription = Subscription(self, listener, start, self._capacity)
+        self._present[listener] += 1
+        return subscription
+
+    def watch(self, watcher: Callable[[Entry], None]) -> None:
+        """Call a function, inside the hub, with every new entry. It must be quick and must not raise."""
+        self._watchers.append(watcher)
+
+    def leave(self, subscription: Subscription) -> None:
+        self._live[subscription.listener].discard(subscription)
+        if not self._live[subscription.listener]:
+            del self._live[subscription.listener]
+        self._present[subscription.listener] -= 1
+        if not self._present[subscription.listener]:
+            del self._present[subscription.listener]
+
+    def listeners(self) -> Sequence[str]:
+        """The agents that have a socket open."""
+        return [listener for listener in self._present if listener != OPERATOR]
+
+    def subscriptions(self) -> int:
+        return sum(self._present.values())
+
+    async def catch_up(self, subscription: Subscription) -> Sequence[Entry]:
+        """A page of what the subscription missed; nothing once it has missed nothing and is live."""
+        through = self.position
+        page = await self._store.read(
+            lambda tx: tx.journal.after(
+                subscription.position,
+                limit=_PAGE,
+                audience=None if subscription.listener == OPERATOR else subscription.listener,
+                through=through,
+            )
+        )
+        full = len(page) == _PAGE
+        subscription.position = page[-1].position if full else through
+        # No await between this check and going live: no entry can slip in between.
+        if not full and self.position == through and not subscription.closed:
+            self._live[subscription.listener].add(subscription)
+            subscription.go_live()
+        return page
+
+    # -- announcing ----------------------------------------------------------------------------------
+
+    def _announced(self, position: int) -> None:
+        if position <= self.position or self._reading is not None:
+            return
+        entries = self._store.recent(self.position)
+        if entries is None:
+            self._reading = asyncio.get_running_loop().create_task(self._read_on())
+        else:
+            self._dispatch(entries)
+
+    async def _read_on(self) -> None:
+        """Several hubs on one database, or a burst larger than the tail in memory: read from disk."""
+        try:
+            while True:
+                position = self.position
+                entries = await self._store.read(lambda tx: tx.journal.after(position, limit=_PAGE))  # noqa: B023 - awaited within the turn
+                if not entries:
+                    return
+                self._dispatch(entries)
+        finally:
+            self._reading = None
+
+    def _dispatch(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            if entry.position <= self.position:
+                continue
+            self.position = entry.position
+            for watcher in self._watchers:
+                watcher(entry)
+            for subscription in self._concerned(entry):
+                if not subscription.push(entry):
+                    self.fell_behind += 1
+                    self._live[subscription.listener].discard(subscription)
+
+    def _concerned(self, entry: Entry) -> list[Subscription]:
+        if entry.audience is None:
+            return [subscription for live in self._live.values() for subscription in live]
+        named = [OPERATOR, *entry.audience]
+        return [subscription for name in named if name in self._live for subscription in self._live[name]]
+
+    # -- hand-offs -----------------------------------------------------------------------------------
+
+    def handed_off(self, listener: str, entries: Iterable[Entry], via: str) -> None:
+        """A surface has given these entries to the listener's own socket. The messages among them that were
+        meant for it climb to `handed_off`; the rung is written with the next commit."""
+        for entry in entries:
+            message = entry.message
+            if message is None or not isinstance(entry.fact, MessageSent) or message.sender == listener:
+                continue
+            if message.recipient == listener or (message.type == "broadcast" and listener != OPERATOR):
+                self._handed_off.setdefault((message.id, via), set()).add(listener)
+                waiting = self._waiting.get(message.id)
+                if waiting is not None:
+                    waiting.set()
+        if self._handed_off and self._recording is None:
+            self._recording = asyncio.get_running_loop().create_task(self._record_hand_offs())
+
+    async def hand_off_of(self, message_id: str, recipients: Sequence[str]) -> bool:
+        """Whether a recipient's socket was given the message. Waits a moment, and only if one is there."""
+        if not any(recipient in self._live for recipient in recipients):
+            return False
+        given = asyncio.Event()
+        self._waiting[message_id] = given
+        try:
+            if any(key[0] == message_id for given_to in self._hand_offs_in_memory() for key in given_to):
+                return True
+            async with asyncio.timeout(self._hand_off_wait):
+                await given.wait()
+        except TimeoutError:
+            return False
+        finally:
+            del self._waiting[message_id]
+        return True
+
+    def _hand_offs_in_memory(self) -> tuple[_HandOffs, _HandOffs]:
+        return self._handed_off, self._being_recorded
+
+    async def _record_hand_offs(self) -> None:
+        """While one commit is under way the next hand-offs gather, so a crowd costs few commits."""
+        try:
+            while self._handed_off:
+                gathered, self._handed_off = self._handed_off, {}
+                self._being_recorded = gathered
+                await self._store.write(lambda tx: self._climb(tx, gathered))  # noqa: B023 - awaited within the turn
+        except RookeryError as refusal:
+            # The recipients have their messages; only the receipts stay a rung too low, which is no lie.
+            _log.warning("hand-offs could not be written down: %s", refusal.message)
+        finally:
+            self._being_recorded = {}
+            self._recording = None
+
+    def _climb(self, tx: Transaction, gathered: _HandOffs) -> None:
+        now = self._clock.now()
+        for (message_id, via), listeners in gathered.items():
+            message = tx.messages.get(message_id)
+            first_time = [
+                delivery
+                for listener in sorted(listeners)
+                if (delivery := tx.deliveries.get(message_id, listener)) and delivery.handed_off_at is None
+            ]
+            if message is None or not first_time:
+                continue
+            tx.deliveries.save_many([delivery.handed_off(now, via) for delivery in first_time])
+            fact = MessageHandedOff(
+                message_id=message_id,
+                recipient=message.recipient,
+                recipients=tuple(delivery.recipient for delivery in first_time),
+                via=via,
+                at=now,
+            )
+            tx.journal.record(fact, at=now, by=THE_HUB, audience=audience(message.sender))
