@@ -1,0 +1,1 @@
+"""What travels: requests, responses, events, errors and the table of routes."""

@@ -1,0 +1,132 @@
+"""What callers may say. Field names are the protocol; unknown ones are refused, so that a typo is heard."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from rookery.domain.agents import Kind, Mode, Role, Status
+from rookery.domain.deliveries import Folder, Outcome
+from rookery.domain.messages import Priority
+
+Reference = Annotated[str, Meta(min_length=1, max_length=128)]
+"""An agent's id or name."""
+MessageId = Annotated[str, Meta(min_length=1, max_length=64)]
+Text = Annotated[str, Meta(min_length=1)]
+Short = Annotated[str, Meta(max_length=1024)]
+Limit = Annotated[int, Meta(ge=1, le=1000)]
+Position = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class Request(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class RegisterRequest(Request):
+    name: Reference | None = None
+    model_name: Short | None = None
+    role: Role | None = None
+    kind: Kind | None = None
+    project: Short | None = None
+    manager: Reference | None = None
+    mode: Mode | None = None
+
+
+class UpdateRequest(Request):
+    """Leave a field out to keep it; null, or an empty text, takes project, model_name or manager away."""
+
+    name: Reference | None = None
+    project: Short | UnsetType | None = UNSET
+    model_name: Short | UnsetType | None = UNSET
+    manager: Annotated[str, Meta(max_length=128)] | UnsetType | None = UNSET
+    status: Status | None = None
+    role: Role | None = None
+    kind: Kind | None = None
+    mode: Mode | None = None
+
+
+class HeartbeatRequest(Request):
+    status: Status | None = None
+
+
+class SendRequest(Request):
+    to_agent_id: Reference
+    content: Text
+    from_agent_id: Reference | None = None
+    metadata: dict[str, Any] | None = None
+    reply_to: MessageId | None = None
+    priority: Priority | None = None
+    ttl_seconds: Annotated[float, Meta(gt=0, le=10 * 365 * 86400)] | None = None
+    idempotency_key: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class ClaimRequest(Request):
+    message_id: MessageId | None = None
+
+
+class CompleteRequest(Request):
+    status: Outcome = "done"
+    result: str | None = None
+    error: str | None = None
+    note: str | None = None
+
+
+class MarkReadRequest(Request):
+    message_ids: Annotated[list[MessageId], Meta(min_length=1, max_length=1000)]
+
+
+class PruneRequest(Request):
+    older_than_seconds: Annotated[float, Meta(ge=0, le=100 * 365 * 86400)]
+    folders: list[Folder] = msgspec.field(default_factory=lambda: ["done", "dead"])
+
+
+class NamedMessageRequest(Request):
+    """For callers that know agents by name only."""
+
+    message: Text
+    sender: Reference | None = None
+
+
+class NamedUpdateRequest(Request):
+    name: Reference | None = None
+    project: Short | None = None
+
+
+class InboxQuery(Request):
+    unread_only: bool = True
+    mark_read: bool = True
+    limit: Limit = 100
+    folder: Folder | None = None
+    after: MessageId | None = None
+    latest: bool = False
+
+
+class ClearQuery(Request):
+    message_ids: list[str] | None = None
+
+
+class TestBroadcastQuery(Request):
+    message: Text = "Test broadcast from gateway"
+
+
+class SearchQuery(Request):
+    q: Text
+    agent: Reference | None = None
+    limit: Limit = 50
+
+
+class EventsQuery(Request):
+    after: Position = 0
+    limit: Limit = 100
+    wait: Annotated[float, Meta(ge=0, le=60)] = 0.0
+
+
+class SocketQuery(Request):
+    """`agent` is for the operator: the stream as that agent sees it."""
+
+    after: Position | None = None
+    agent: Reference | None = None
+
+
+class NoQuery(Request):
+    pass

@@ -1,0 +1,383 @@
+"""What the hub answers. `ok` is true in every one of them; refusals have the shape of `ErrorResponse`."""
+
+from typing import Annotated
+
+import msgspec
+
+from rookery.domain.agents import Agent, Kind, Mode, Role, Status
+from rookery.domain.deliveries import Delivery, Folder, Rung
+from rookery.domain.messages import Message, MessageType, Priority
+from rookery.ports import InboxItem, InboxStats, QueueStats
+from rookery.wire.times import iso, iso_or_none
+
+JsonObject = Annotated[msgspec.Raw, msgspec.Meta(extra_json_schema={"type": "object"})]
+"""JSON that was encoded before and is put in as it is."""
+
+
+class Response(msgspec.Struct, kw_only=True):
+    ok: bool = True
+
+
+class AgentView(msgspec.Struct, kw_only=True):
+    agent_id: str
+    name: str
+    kind: Kind
+    role: Role
+    mode: Mode
+    manager: str | None
+    project: str | None
+    model_name: str | None
+    status: Status
+    online: bool
+    created_at: str
+    last_active: str
+
+
+class Receipts(msgspec.Struct, kw_only=True):
+    """The ladder of one delivery: each rung with its time, and how where that is known."""
+
+    rung: Rung
+    stored_at: str
+    handed_off_at: str | None
+    handed_off_via: str | None
+    seen_at: str | None
+    seen_via: str | None
+    completed_at: str | None
+    replied_at: str | None
+    reply_id: str | None
+
+
+class MessageView(msgspec.Struct, kw_only=True):
+    message_id: str
+    from_agent_id: str
+    to_agent_id: str
+    message_type: MessageType
+    content: str
+    metadata: JsonObject
+    timestamp: str
+    reply_to: str | None
+    thread_id: str
+    conversation: str
+    seq: int
+    priority: Priority
+    pattern: str | None
+    expires_at: str | None
+
+
+class InboxMessageView(MessageView, kw_only=True):
+    """A message as it lies in one inbox."""
+
+    read: bool
+    folder: Folder
+    claimed_by: str | None
+    claimed_at: str | None
+    result: str | None
+    error: str | None
+    note: str | None
+    receipts: Receipts
+
+
+class DeliveryView(msgspec.Struct, kw_only=True):
+    agent_id: str
+    folder: Folder
+    read: bool
+    claimed_by: str | None
+    receipts: Receipts
+
+
+class RegisterResponse(Response):
+    agent_id: str
+    name: str
+    role: Role
+    token: str | None
+    message: str
+
+
+class AgentsResponse(Response):
+    agents: list[AgentView]
+    count: int
+
+
+class AgentResponse(Response):
+    agent: AgentView
+
+
+class DeletedResponse(Response):
+    agent_id: str
+    message: str
+
+
+class HeartbeatResponse(Response):
+    agent_id: str
+    status: Status
+    last_active: str
+    unread_count: int
+
+
+class TokenResponse(Response):
+    agent_id: str
+    token: str
+
+
+class RevokedResponse(Response):
+    agent_id: str
+    revoked: int
+
+
+class SendResponse(Response):
+    """`delivered`: a socket of a recipient has been given the message. `queued`: it waits in an inbox."""
+
+    message_id: str
+    delivered: bool
+    queued: bool
+    timestamp: str
+
+
+class InboxResponse(Response):
+    agent_id: str
+    messages: list[InboxMessageView]
+    count: int
+    unread_count: int
+
+
+class ItemResponse(Response):
+    agent_id: str
+    message: InboxMessageView
+
+
+class ClaimResponse(Response):
+    """`message` is null when nothing is open."""
+
+    agent_id: str
+    message: InboxMessageView | None
+
+
+class ClearedResponse(Response):
+    agent_id: str
+    cleared: int
+    message: str
+
+
+class MarkedResponse(Response):
+    agent_id: str
+    marked: int
+
+
+class UnreadResponse(Response):
+    agent_id: str
+    unread_count: int
+
+
+class QueueStatsView(msgspec.Struct, kw_only=True):
+    total_sent: int
+    direct_delivered: int
+    queued: int
+    broadcast_sent: int
+    total_queued_messages: int
+    total_unread_messages: int
+    agents_with_messages: int
+
+
+class QueueStatsResponse(Response):
+    stats: QueueStatsView
+
+
+class InboxStatsView(msgspec.Struct, kw_only=True):
+    new: int
+    cur: int
+    done: int
+    dead: int
+    unread: int
+
+
+class InboxStatsResponse(Response):
+    agent_id: str
+    stats: InboxStatsView
+
+
+class TestBroadcastResponse(Response):
+    message: str
+    content: str
+
+
+class SearchResponse(Response):
+    messages: list[MessageView]
+    count: int
+
+
+class MessageResponse(Response):
+    message: MessageView
+    deliveries: list[DeliveryView]
+
+
+class ThreadResponse(Response):
+    messages: list[MessageView]
+    count: int
+
+
+class EventsResponse(Response):
+    """`position` is the cursor for the next call; `more` says that it would not come back empty."""
+
+    events: list[JsonObject]
+    position: int
+    more: bool
+
+
+class PrunedResponse(Response):
+    pruned: int
+    message: str
+
+
+class HealthResponse(Response):
+    status: str
+    version: str
+
+
+class StatusResponse(Response):
+    version: str
+    store: str
+    data: str
+    position: int
+    messages: int
+    bytes: int
+    full: bool
+    agents: int
+    online: int
+    sockets: int
+    auth: str
+    started_at: str
+
+
+class NamedAgent(msgspec.Struct, kw_only=True):
+    name: str
+    status: Status
+    project: str | None
+
+
+class NamedAgentsResponse(msgspec.Struct, kw_only=True):
+    agents: list[NamedAgent]
+    self_name: str | None = msgspec.field(name="self")
+
+
+class NamedSendResponse(msgspec.Struct, kw_only=True, omit_defaults=True):
+    delivered: bool
+    target: str | None = None
+    error: str | None = None
+    available: list[str] | None = None
+    retry_after_ms: int | None = None
+
+
+class FailedRecipient(msgspec.Struct, kw_only=True):
+    name: str
+    error: str
+    retry_after_ms: int
+
+
+class NamedBroadcastResponse(msgspec.Struct, kw_only=True):
+    delivered_to: list[str]
+    failed: list[FailedRecipient]
+
+
+class NamedUpdateResponse(msgspec.Struct, kw_only=True):
+    success: bool
+    previous_name: str
+    new_name: str
+
+
+# -- from the domain -------------------------------------------------------------------------------------
+
+
+def agent_view(agent: Agent) -> AgentView:
+    return AgentView(
+        agent_id=agent.id,
+        name=agent.name,
+        kind=agent.kind,
+        role=agent.role,
+        mode=agent.mode,
+        manager=agent.manager,
+        project=agent.project,
+        model_name=agent.model_name,
+        status=agent.status,
+        online=agent.online,
+        created_at=iso(agent.created_at),
+        last_active=iso(agent.last_active),
+    )
+
+
+def receipts(delivery: Delivery) -> Receipts:
+    return Receipts(
+        rung=delivery.rung,
+        stored_at=iso(delivery.stored_at),
+        handed_off_at=iso_or_none(delivery.handed_off_at),
+        handed_off_via=delivery.handed_off_via,
+        seen_at=iso_or_none(delivery.seen_at),
+        seen_via=delivery.seen_via,
+        completed_at=iso_or_none(delivery.completed_at),
+        replied_at=iso_or_none(delivery.replied_at),
+        reply_id=delivery.reply_id,
+    )
+
+
+def message_view(message: Message) -> MessageView:
+    return MessageView(
+        message_id=message.id,
+        from_agent_id=message.sender,
+        to_agent_id=message.recipient,
+        message_type=message.type,
+        content=message.content,
+        metadata=msgspec.Raw(message.metadata.encode()),
+        timestamp=iso(message.created_at),
+        reply_to=message.reply_to,
+        thread_id=message.thread,
+        conversation=message.conversation,
+        seq=message.seq,
+        priority=message.priority,
+        pattern=message.pattern,
+        expires_at=iso_or_none(message.expires_at),
+    )
+
+
+def inbox_message_view(item: InboxItem) -> InboxMessageView:
+    message, delivery = item.message, item.delivery
+    return InboxMessageView(
+        message_id=message.id,
+        from_agent_id=message.sender,
+        to_agent_id=message.recipient,
+        message_type=message.type,
+        content=message.content,
+        metadata=msgspec.Raw(message.metadata.encode()),
+        timestamp=iso(message.created_at),
+        reply_to=message.reply_to,
+        thread_id=message.thread,
+        conversation=message.conversation,
+        seq=message.seq,
+        priority=message.priority,
+        pattern=message.pattern,
+        expires_at=iso_or_none(message.expires_at),
+        read=delivery.read,
+        folder=delivery.folder,
+        claimed_by=delivery.claimed_by,
+        claimed_at=iso_or_none(delivery.claimed_at),
+        result=delivery.result,
+        error=delivery.error,
+        note=delivery.note,
+        receipts=receipts(delivery),
+    )
+
+
+def delivery_view(delivery: Delivery) -> DeliveryView:
+    return DeliveryView(
+        agent_id=delivery.recipient,
+        folder=delivery.folder,
+        read=delivery.read,
+        claimed_by=delivery.claimed_by,
+        receipts=receipts(delivery),
+    )
+
+
+def queue_stats_view(stats: QueueStats) -> QueueStatsView:
+    return msgspec.convert(stats, QueueStatsView, from_attributes=True)
+
+
+def inbox_stats_view(stats: InboxStats) -> InboxStatsView:
+    return msgspec.convert(stats, InboxStatsView, from_attributes=True)
