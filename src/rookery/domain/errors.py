@@ -80,6 +80,7 @@ class AgentNotFound(NotFound):
     def __init__(self, wanted: str, available: Sequence[str] = ()) -> None:
         known = f" Known agents: {', '.join(available)}." if available else " No agent is registered yet."
         super().__init__(f"No agent is called {wanted!r}.{known}", agent=wanted, available=list(available))
+        self.available = available
 
 
 class MessageNotFound(NotFound):

@@ -60,16 +60,6 @@ class Access:
         self._known[digest] = principal
         return principal
 
-    async def issue(self, by: Principal, holder: str) -> str:
-        """A new token for an agent or the operator; the older ones stay valid. Only the operator may."""
-        require_operator(by, "issue tokens")
-
-        def work(tx: Transaction) -> str:
-            holder_id = holder if holder == OPERATOR else agent_named(tx, holder).id
-            return new_token(tx, holder_id, self._clock.now(), by)
-
-        return await self._store.write(work)
-
     async def adopt_operator_token(self, secret: str) -> None:
         """Make the secret of the data directory the one valid operator token."""
         digest = token_digest(secret)
@@ -91,12 +81,13 @@ class Access:
         await self._store.write(work)
         self._known.clear()
 
-    async def revoke_all(self, by: Principal, holder: str) -> int:
+    async def revoke_all(self, by: Principal, holder: str) -> tuple[str, int]:
         """End every token of an agent. Its sockets are closed by the surfaces that hear of it."""
         require_operator(by, "revoke tokens")
 
-        def work(tx: Transaction) -> int:
-            return revoke_tokens(tx, agent_named(tx, holder).id, self._clock.now(), by)
+        def work(tx: Transaction) -> tuple[str, int]:
+            agent = agent_named(tx, holder)
+            return agent.id, revoke_tokens(tx, agent.id, self._clock.now(), by)
 
         revoked = await self._store.write(work)
         self.forget_tokens()

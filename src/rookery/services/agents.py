@@ -1,11 +1,13 @@
 """Agents come, change, give signs of life, fall silent and go."""
 
+import asyncio
+import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rookery.domain.agents import Agent, Kind, Mode, Role, Status
-from rookery.domain.errors import Forbidden, NameRefused, NameTaken
+from rookery.domain.errors import Forbidden, NameRefused, NameTaken, RookeryError
 from rookery.domain.events import (
     EVERYONE,
     AgentDeleted,
@@ -27,6 +29,9 @@ from rookery.services.access import (
     revoke_tokens,
 )
 from rookery.services.inbox import complete_delivery
+from rookery.services.notices import known_as
+
+_log = logging.getLogger(__name__)
 
 _SIGN_EVERY = 10_000
 """Milliseconds between two signs of life that are written down for an agent which is busy calling."""
@@ -76,6 +81,7 @@ class Agents:
         self._clock = clock
         self._access = access
         self._last_sign: dict[str, int] = {}
+        self._noticing: set[asyncio.Task[None]] = set()
 
     # -- coming and going ----------------------------------------------------------------------------
 
@@ -142,6 +148,10 @@ class Agents:
     async def living(self) -> Sequence[Agent]:
         return await self._store.read(lambda tx: tx.agents.living())
 
+    async def names(self, agent_ids: Sequence[str]) -> Sequence[str]:
+        """What people call them, the operator too; also those that are gone."""
+        return await self._store.read(lambda tx: [known_as(tx, agent_id) for agent_id in agent_ids])
+
     async def get(self, id_or_name: str) -> Agent:
         return await self._store.read(lambda tx: agent_named(tx, id_or_name))
 
@@ -176,19 +186,22 @@ class Agents:
 
         return await self._store.write(work)
 
-    async def noticed(self, principal: Principal) -> None:
-        """Any call with an agent's own token is a sign of life; a busy agent's are written now and then."""
+    def notice(self, principal: Principal) -> None:
+        """Any call with an agent's own token is a sign of life. The call does not wait for it to be written,
+        and a busy agent's are written now and then."""
         now = self._clock.now()
-        if not principal.is_agent or now - self._last_sign.get(principal.id, -_SIGN_EVERY) < _SIGN_EVERY:
+        if now - self._last_sign.get(principal.id, -_SIGN_EVERY) < _SIGN_EVERY:
             return
         self._last_sign[principal.id] = now
+        task = asyncio.get_running_loop().create_task(self._write_sign(principal.id))
+        self._noticing.add(task)
+        task.add_done_callback(self._noticing.discard)
 
-        def work(tx: Transaction) -> None:
-            agent = tx.agents.get(principal.id)
-            if agent is not None and agent.living:
-                _alive(tx, agent, None, now, principal)
-
-        await self._store.write(work)
+    async def _write_sign(self, agent_id: str) -> None:
+        try:
+            await self.still_here([agent_id])
+        except RookeryError as refusal:
+            _log.warning("a sign of life of %s was not written: %s", agent_id, refusal.message)
 
     async def still_here(self, agent_ids: Sequence[str]) -> None:
         """Those with an open socket are alive without saying so."""
@@ -218,19 +231,19 @@ class Agents:
 
         return await self._store.write(work) if await self._store.read(quiet) else 0
 
-    async def rotate_token(self, by: Principal, id_or_name: str) -> str:
+    async def rotate_token(self, by: Principal, id_or_name: str) -> tuple[Agent, str]:
         """End an agent's tokens and give it a new one."""
         require_operator(by, "renew tokens")
 
-        def work(tx: Transaction) -> str:
+        def work(tx: Transaction) -> tuple[Agent, str]:
             agent = agent_named(tx, id_or_name)
             now = self._clock.now()
             revoke_tokens(tx, agent.id, now, by)
-            return new_token(tx, agent.id, now, by)
+            return agent, new_token(tx, agent.id, now, by)
 
-        secret = await self._store.write(work)
+        renewed = await self._store.write(work)
         self._access.forget_tokens()
-        return secret
+        return renewed
 
 
 def _free_id(tx: Transaction) -> str:

@@ -156,10 +156,10 @@ class Inbox:
 
     async def mark_read(
         self, by: Principal, agent: str, message_ids: Sequence[str], *, via: str = "rest"
-    ) -> int:
-        """Returns how many were unread until now."""
+    ) -> tuple[str, int]:
+        """Returns whose inbox it was and how many were unread until now."""
 
-        def work(tx: Transaction) -> int:
+        def work(tx: Transaction) -> tuple[str, int]:
             owner = inbox_owner(tx, by, agent)
             now = self._clock.now()
             marked = 0
@@ -169,27 +169,27 @@ class Inbox:
                     tx.deliveries.save(item.delivery.seen(now, via))
                     _record_seen(tx, item, now, by, via)
                     marked += 1
-            return marked
+            return owner, marked
 
         return await self._store.write(work)
 
     async def claim(
         self, by: Principal, agent: str, message_id: str | None = None, *, via: str = "rest"
-    ) -> InboxItem | None:
+    ) -> tuple[str, InboxItem | None]:
         """Take one message to work on; without an id the most urgent, oldest open one, or None if none is
         open. Exactly one caller wins; the others hear who did."""
 
-        def work(tx: Transaction) -> InboxItem | None:
+        def work(tx: Transaction) -> tuple[str, InboxItem | None]:
             owner = inbox_owner(tx, by, agent)
             now = self._clock.now()
             if message_id is None:
                 open_delivery = tx.deliveries.next_open(owner, now)
                 if open_delivery is None:
-                    return None
+                    return owner, None
                 item = _item(tx, owner, open_delivery.message_id)
             else:
                 item = _item(tx, owner, message_id)
-            return _claim(tx, item, by, now, via)
+            return owner, _claim(tx, item, by, now, via)
 
         return await self._store.write(work)
 

@@ -1,7 +1,7 @@
 """Sending: never blocking, answered once the message is on disk, with what really happened to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rookery.domain.agents import Agent
 from rookery.domain.errors import IdempotencyConflict, InvalidRequest, MessageNotFound, RateLimited
@@ -12,6 +12,7 @@ from rookery.domain.principals import Principal
 from rookery.ports import Clock, Sent, Store, Transaction
 from rookery.services.access import agent_named, speaker
 from rookery.services.inbox import visible_message
+from rookery.services.notices import known_as
 from rookery.services.posting import Letter, Posting
 from rookery.services.relay import Relay
 
@@ -20,7 +21,8 @@ from rookery.services.relay import Relay
 class Draft:
     """A message as its sender wants it. `to` is an agent's id or name, `operator` or `broadcast`.
 
-    `metadata` is JSON text of an object. `ttl` is in milliseconds. `paced` puts the pair under back-off.
+    `metadata` is JSON text of an object. `ttl` is in milliseconds. `between_models` puts the pair under
+    back-off and labels the message with its sender's name instead of carrying metadata of its own.
     """
 
     to: str
@@ -32,7 +34,7 @@ class Draft:
     priority: Priority = "normal"
     ttl: int | None = None
     idempotency_key: str | None = None
-    paced: bool = False
+    between_models: bool = False
 
     def digest(self, sender: str) -> bytes:
         return request_digest(
@@ -99,12 +101,14 @@ class Messaging:
 
     def _store_draft(self, tx: Transaction, by: Principal, draft: Draft) -> _Stored:
         sender = speaker(tx, by, draft.sender)
-        key = draft.idempotency_key
+        key, digest = draft.idempotency_key, draft.digest(sender)
         if key is not None:
             earlier = tx.messages.sent_under(sender, key)
             if earlier is not None:
-                return _repetition(tx, earlier, key, draft.digest(sender))
+                return _repetition(tx, earlier, key, digest)
         now = self._clock.now()
+        if draft.between_models:
+            draft = replace(draft, metadata=_label(known_as(tx, sender)))
         parent = (
             visible_message(tx, Principal(sender, by.token_id), draft.reply_to) if draft.reply_to else None
         )
@@ -113,7 +117,7 @@ class Messaging:
         else:
             stored = self._direct(tx, by, sender, draft, parent, now)
         if key is not None:
-            tx.messages.remember(sender, key, Sent(message_id=stored.message.id, digest=draft.digest(sender)))
+            tx.messages.remember(sender, key, Sent(message_id=stored.message.id, digest=digest))
         return stored
 
     def _direct(
@@ -122,7 +126,7 @@ class Messaging:
         recipient = _addressee(tx, draft.to)
         if recipient == sender:
             raise InvalidRequest("An agent cannot write to itself; name another agent.", agent=draft.to)
-        if draft.paced:
+        if draft.between_models:
             wait = self._step(tx, sender, recipient, now)
             if wait:
                 raise RateLimited(wait, f"{sender!r} to {draft.to!r}")
@@ -136,7 +140,7 @@ class Messaging:
         refused: list[Refusal] = []
         reached: list[Agent] = []
         for agent in others:
-            wait = self._step(tx, sender, agent.id, now) if draft.paced else 0
+            wait = self._step(tx, sender, agent.id, now) if draft.between_models else 0
             if wait:
                 refused.append(Refusal(recipient=agent.id, retry_after_ms=wait))
             else:
@@ -169,6 +173,11 @@ def _repetition(tx: Transaction, earlier: Sent, key: str, digest: bytes) -> _Sto
         handed_off=any(delivery.handed_off_at is not None for delivery in deliveries),
         repeated=True,
     )
+
+
+def _label(sender_name: str) -> str:
+    # No escaping needed: names hold letters, digits, '.', '_' and '-' alone.
+    return f'{{"type":"inter-agent","sender":"{sender_name}"}}'
 
 
 def _addressee(tx: Transaction, to: str) -> str:

@@ -18,6 +18,9 @@ from rookery.ports import Clock, Store, Transaction
 from rookery.services.posting import audience
 
 _PAGE = 256
+_MOST_TEXT = 4 << 20
+"""Characters of message text that one subscription may hold back, besides the number of its entries."""
+
 _HandOffs = dict[tuple[str, str], set[str]]
 _log = logging.getLogger(__name__)
 
@@ -39,6 +42,8 @@ class Subscription:
         self.position = after
         self._capacity = capacity
         self._buffer: deque[Entry] = deque()
+        self._buffered_text = 0
+        self.on_overflow: Callable[[], None] | None = None
         self._ready = asyncio.Event()
         self._live = False
         self._fell_behind = False
@@ -56,7 +61,7 @@ class Subscription:
             self._ready.clear()
             await self._ready.wait()
         entries = list(self._buffer)
-        self._buffer.clear()
+        self._empty()
         self.position = entries[-1].position
         return entries
 
@@ -65,15 +70,22 @@ class Subscription:
 
     def push(self, entry: Entry) -> bool:
         """Whether there was room."""
-        if len(self._buffer) >= self._capacity:
+        self._ready.set()
+        if len(self._buffer) >= self._capacity or self._buffered_text > _MOST_TEXT:
             # The buffer is dropped at once: a consumer that stopped reading must not hold memory.
-            self._buffer.clear()
+            self._empty()
             self._fell_behind = True
-            self._ready.set()
+            if self.on_overflow is not None:
+                self.on_overflow()
             return False
         self._buffer.append(entry)
-        self._ready.set()
+        if entry.message is not None:
+            self._buffered_text += len(entry.message.content)
         return True
+
+    def _empty(self) -> None:
+        self._buffer.clear()
+        self._buffered_text = 0
 
     def close(self) -> None:
         if not self.closed:

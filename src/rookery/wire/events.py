@@ -55,7 +55,7 @@ def event(entry: Entry) -> dict[str, Any]:
         "timestamp": iso(entry.at),
         **_details(entry.fact, entry.message),
         "actor": entry.actor,
-        "token_id": entry.token_id,
+        "actor_token": entry.token_id,
     }
 
 

@@ -206,7 +206,10 @@ class SearchResponse(Response):
 
 
 class MessageResponse(Response):
+    """`read_by` are the recipients that have read it."""
+
     message: MessageView
+    read_by: list[str]
     deliveries: list[DeliveryView]
 
 

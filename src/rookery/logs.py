@@ -1,0 +1,26 @@
+"""Logs that a person can read on a terminal, and a file can hold."""
+
+import logging
+import sys
+
+import structlog
+
+
+def configure_logs(level: str) -> None:
+    """Everything that logs, libraries too, in one shape on stderr; colours only on a terminal."""
+    stamp = structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_log_level, stamp],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    # A socket that comes or goes is no news; the server's own faults are.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)

@@ -1,0 +1,1 @@
+"""REST: the table of routes, served."""

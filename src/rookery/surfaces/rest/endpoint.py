@@ -1,0 +1,205 @@
+"""From bytes to a call and back: one endpoint for each path, one way for all of them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from time import perf_counter
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from rookery.domain.errors import (
+    Forbidden,
+    InvalidRequest,
+    MethodNotAllowed,
+    RookeryError,
+    SenderForged,
+    TooLarge,
+    UnsupportedMediaType,
+)
+from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
+from rookery.services.hub import Hub
+from rookery.surfaces.http import JSON, Headers, answer, bearer, encoded, parsed_query, refusal
+from rookery.surfaces.meter import Meter
+from rookery.surfaces.rest.call import Call, Handler, Plain, Refused
+from rookery.wire.routes import Route
+from rookery.wire.strict_json import decoded, refuse_odd_text
+
+_log = logging.getLogger(__name__)
+_BODY_PATIENCE = 30.0
+
+
+class Endpoint:
+    """Serves every method of one path."""
+
+    def __init__(
+        self, served: dict[str, tuple[Route, Handler]], hub: Hub, meter: Meter, max_body: int
+    ) -> None:
+        self._served = served
+        self._hub = hub
+        self._meter = meter
+        self._max_body = max_body
+        if "GET" in served:
+            self._served["HEAD"] = served["GET"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = perf_counter()
+        method = scope["method"]
+        served = self._served.get(method)
+        if served is None:
+            allowed = sorted(self._served)
+            await answer(send, *refusal(MethodNotAllowed(method, scope["path"], allowed)))
+            return
+        route, handler = served
+        status = await self._serve(route, handler, scope, receive, send)
+        self._meter.answered(route.name, status, perf_counter() - began)
+
+    async def _serve(self, route: Route, handler: Handler, scope: Scope, receive: Receive, send: Send) -> int:
+        principal: Principal | None = None
+        try:
+            headers = _headers_of_interest(scope)
+            principal = await self._principal(route, headers)
+            call = Call(
+                hub=self._hub,
+                meter=self._meter,
+                principal=principal,
+                path=_path(scope),
+                query=parsed_query(scope["query_string"], route.query),
+                body=await self._body(route, headers, receive),
+                idempotency_key=_idempotency_key(headers.get(b"idempotency-key")),
+                acting_as=await self._acting_as(principal, headers.get(b"x-agent-id")),
+            )
+            result = await handler(call)
+        except RookeryError as error:
+            await self._audit(principal, route, error)
+            status, reply_headers, body = refusal(error)
+            await answer(send, status, reply_headers, body)
+            return status
+        except Exception:
+            # The last resort: the caller gets the error shape, the log gets the cause.
+            _log.exception("%s %s failed", scope["method"], route.path)
+            status, reply_headers, body = refusal(
+                RookeryError("The hub failed on this request; its log says why. Nothing was acknowledged.")
+            )
+            await answer(send, status, reply_headers, body)
+            return status
+        return await _deliver(send, route, result)
+
+    async def _principal(self, route: Route, headers: dict[bytes, bytes]) -> Principal:
+        if route.open:
+            return UNGUARDED_OPERATOR
+        authorization = headers.get(b"authorization")
+        secret = bearer(None if authorization is None else authorization.decode("latin-1"))
+        principal = await self._hub.access.principal(secret)
+        if principal.is_agent:
+            self._hub.access.take_turn(principal)
+            self._hub.agents.notice(principal)
+        return principal
+
+    async def _acting_as(self, principal: Principal, value: bytes | None) -> str | None:
+        if value is None:
+            return None
+        claimed = value.decode("latin-1")
+        if not principal.is_operator and claimed != principal.id:
+            agent = await self._hub.agents.get(principal.id)
+            if claimed != agent.name:
+                raise SenderForged(principal.id, claimed)
+        return claimed
+
+    async def _body(self, route: Route, headers: dict[bytes, bytes], receive: Receive) -> Any:
+        if route.body is None:
+            return None
+        declared = headers.get(b"content-length", b"")
+        if declared.isdigit() and int(declared) > self._max_body:
+            raise TooLarge("The body", self._max_body)
+        body = await _read(receive, self._max_body)
+        if not body and route.optional_body:
+            return route.body()
+        kind = headers.get(b"content-type", b"").decode("latin-1")
+        media, _, parameters = kind.partition(";")
+        if media.strip().lower() != "application/json":
+            raise UnsupportedMediaType(kind)
+        if parameters and parameters.strip().lower().replace('"', "") not in (
+            "charset=utf-8",
+            "charset=utf8",
+        ):
+            raise UnsupportedMediaType(kind)
+        return decoded(body, route.body)
+
+    async def _audit(self, principal: Principal | None, route: Route, error: RookeryError) -> None:
+        """What a valid token may not do is written to the audit trail; a full disk does not hide it."""
+        if principal is None or not isinstance(error, Forbidden):
+            return
+        try:
+            await self._hub.access.record_refusal(principal, route.name, error.message)
+        except RookeryError as failed:
+            _log.warning("a refusal could not be written to the audit trail: %s", failed.message)
+
+
+_OF_INTEREST = frozenset(
+    {b"authorization", b"content-type", b"content-length", b"idempotency-key", b"x-agent-id"}
+)
+
+
+def _headers_of_interest(scope: Scope) -> dict[bytes, bytes]:
+    return {key: value for key, value in scope["headers"] if key in _OF_INTEREST}
+
+
+def _path(scope: Scope) -> dict[str, str]:
+    path: dict[str, str] = scope["path_params"]
+    for value in path.values():
+        refuse_odd_text(value)
+    return path
+
+
+def _idempotency_key(value: bytes | None) -> str | None:
+    if value is None:
+        return None
+    if not 1 <= len(value) <= 200 or not all(33 <= byte <= 126 for byte in value):
+        raise InvalidRequest("Idempotency-Key must be 1 to 200 visible ASCII characters.")
+    return value.decode()
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        if len(body) > limit:
+            raise TooLarge("The body", limit)
+        return body
+    chunks = [body]
+    size = len(body)
+    try:
+        async with asyncio.timeout(_BODY_PATIENCE):
+            while message.get("more_body", False):
+                if size > limit:
+                    raise TooLarge("The body", limit)
+                message = await receive()
+                chunks.append(message.get("body", b""))
+                size += len(chunks[-1])
+    except TimeoutError as exc:
+        raise InvalidRequest(f"The body did not arrive within {_BODY_PATIENCE:.0f} seconds.") from exc
+    if size > limit:
+        raise TooLarge("The body", limit)
+    return b"".join(chunks)
+
+
+async def _deliver(send: Send, route: Route, result: Any) -> int:
+    if isinstance(result, Plain):
+        await answer(send, 200, [*_plain_headers(route), *result.headers], result.body)
+        return 200
+    if isinstance(result, Refused):
+        await answer(send, result.status, [*JSON, *result.headers], encoded(result.body))
+        return result.status
+    if isinstance(result, AsyncIterator):
+        await send({"type": "http.response.start", "status": 200, "headers": _plain_headers(route)})
+        async for chunk in result:  # pyright: ignore[reportUnknownVariableType]
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+        return 200
+    await answer(send, 200, JSON, encoded(result))
+    return 200
+
+
+def _plain_headers(route: Route) -> Headers:
+    return [(b"content-type", route.media.encode()), *JSON[1:]]

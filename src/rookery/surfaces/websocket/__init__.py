@@ -1,0 +1,1 @@
+"""WebSocket: the journal, live, from a cursor."""
