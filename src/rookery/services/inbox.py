@@ -16,7 +16,7 @@ from rookery.domain.events import (
 )
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
-from rookery.domain.principals import THE_HUB, Principal
+from rookery.domain.principals import THE_HUB, UNGUARDED_OPERATOR, Principal
 from rookery.ports import Clock, InboxItem, InboxQuery, InboxStats, QueueStats, Store, Transaction
 from rookery.services.access import inbox_owner, require_operator
 from rookery.services.notices import Notices, known_as
@@ -189,7 +189,7 @@ class Inbox:
                 item = _item(tx, owner, open_delivery.message_id)
             else:
                 item = _item(tx, owner, message_id)
-            return owner, _claim(tx, item, by, now, via)
+            return owner, _claim(tx, item, by, _claimer(by, owner), now, via)
 
         return await self._store.write(work)
 
@@ -329,13 +329,18 @@ def complete_delivery(
     return InboxItem(item.message, delivery)
 
 
-def _claim(tx: Transaction, item: InboxItem, by: Principal, now: int, via: str) -> InboxItem:
+def _claimer(by: Principal, owner: str) -> str:
+    """Where nobody has a token, whoever works on an inbox is taken for its owner."""
+    return owner if by == UNGUARDED_OPERATOR else by.id
+
+
+def _claim(tx: Transaction, item: InboxItem, by: Principal, claimer: str, now: int, via: str) -> InboxItem:
     before = item.delivery
-    after = before.claimed(now, by.id, via)
+    after = before.claimed(now, claimer, via)
     if after is before:
         return item
     tx.deliveries.save(after)
-    fact = MessageClaimed(message_id=item.message.id, recipient=after.recipient, by=by.id, via=via, at=now)
+    fact = MessageClaimed(message_id=item.message.id, recipient=after.recipient, by=claimer, via=via, at=now)
     tx.journal.record(fact, at=now, by=by, audience=audience(after.recipient, item.message.sender))
     if not before.read:
         _record_seen(tx, item, now, by, via)

@@ -12,7 +12,10 @@ from rookery.services.relay import Relay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """`position` is the cursor for the next page, even when no entry of this one concerned the reader."""
+    """`position` is the cursor for the next page, even when no entry of this one concerned the reader.
+
+    `more` says that the journal goes on behind it; whether that concerns the reader, the next page tells.
+    """
 
     entries: Sequence[Entry]
     position: int
@@ -44,9 +47,7 @@ class Journal:
             end = tx.journal.end()
             reader = None if by.is_operator else by.id
             entries = tx.journal.after(after, limit=limit, audience=reader)
-            more = len(entries) == limit
-            return Page(
-                entries=entries, position=entries[-1].position if more else max(end, after), more=more
-            )
+            position = entries[-1].position if entries else max(end, after)
+            return Page(entries=entries, position=position, more=position < end)
 
         return await self._store.read(look)

@@ -167,10 +167,12 @@ class Relay:
                 through=through,
             )
         )
-        full = len(page) == _PAGE
-        subscription.position = page[-1].position if full else through
+        if page:
+            subscription.position = page[-1].position
+            return page
+        subscription.position = through
         # No await between this check and going live: no entry can slip in between.
-        if not full and self.position == through and not subscription.closed:
+        if self.position == through and not subscription.closed:
             self._live[subscription.listener].add(subscription)
             subscription.go_live()
         return page

@@ -219,7 +219,7 @@ class ThreadResponse(Response):
 
 
 class EventsResponse(Response):
-    """`position` is the cursor for the next call; `more` says that it would not come back empty."""
+    """`position` is the cursor for the next call; `more` says that the journal goes on behind it."""
 
     events: list[JsonObject]
     position: int
