@@ -33,7 +33,7 @@ class InboxQuery:
     """Which deliveries of one recipient. Cleared ones, and those whose ttl has passed, are never among them.
 
     `order` is `arrival` (oldest first), `latest` (newest first) or `urgency` (highest priority first, oldest
-    first within it). `folder` None means all folders. `before`/`after` are message ids, for paging.
+    first within it). `folder` None means all folders. `after` is a message id, for paging.
     """
 
     recipient: str
@@ -75,6 +75,10 @@ class Sent:
 
     message_id: str
     digest: bytes
+
+
+# A listing of messages or entries may be shorter than its limit: it ends early, though never empty, when it holds
+# a few megabytes of text. Only an empty page is the end.
 
 
 class AgentRecords(Protocol):

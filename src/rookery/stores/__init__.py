@@ -1,0 +1,1 @@
+"""Where the records live. Every store keeps the contract of `rookery.ports.Store`."""

@@ -1,0 +1,1 @@
+"""The SQL nouns that stores with an SQLite file share: records, writer, readers, recovery."""

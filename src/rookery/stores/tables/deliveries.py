@@ -1,0 +1,137 @@
+"""Deliveries in SQL. Every listing walks an index in the order it answers in, and stops at its limit."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from rookery.domain.deliveries import Delivery
+from rookery.ports import InboxItem, InboxQuery, InboxStats, QueueStats
+from rookery.stores.tables import inbox
+from rookery.stores.tables.changes import Changes, delivery_record
+from rookery.stores.tables.rows import DELIVERY_COLUMNS, delivery_from, delivery_row
+
+_COLUMNS = ", ".join(f"d.{column}" for column in DELIVERY_COLUMNS)
+_SELECT = f"SELECT m.id, {_COLUMNS} FROM deliveries AS d CROSS JOIN messages AS m ON m.rid = d.message"
+
+GET = (
+    f"SELECT m.id, {_COLUMNS} FROM messages AS m CROSS JOIN deliveries AS d ON d.message = m.rid"
+    " WHERE m.id = ? AND d.recipient = ?"
+)
+OF_MESSAGE = (
+    f"SELECT m.id, {_COLUMNS} FROM messages AS m CROSS JOIN deliveries AS d ON d.message = m.rid"
+    " WHERE m.id = ? ORDER BY d.rid"
+)
+SAVE = (
+    f"UPDATE deliveries SET {', '.join(f'{column} = ?' for column in DELIVERY_COLUMNS[1:])}"
+    " WHERE message = (SELECT rid FROM messages WHERE id = ?) AND recipient = ?"
+)
+NEXT_OPEN = (
+    f"{_SELECT} WHERE d.recipient = ? AND d.folder = 'new' AND d.cleared_at IS NULL"
+    " AND (d.expires_at IS NULL OR d.expires_at > ?) ORDER BY d.priority DESC, d.rid LIMIT 1"
+)
+CLAIMS = (
+    f"SELECT m.id, {_COLUMNS} FROM deliveries AS d INDEXED BY deliveries_claimed"
+    " CROSS JOIN agents AS a ON a.id = d.claimed_by CROSS JOIN messages AS m ON m.rid = d.message"
+    " WHERE d.folder = 'cur' AND d.cleared_at IS NULL AND d.claimed_at < :moment AND a.last_active < :moment"
+    " ORDER BY d.claimed_at LIMIT :limit"
+)
+EXPIRED = (
+    f"{_SELECT} WHERE d.expires_at IS NOT NULL AND d.folder = 'new' AND d.cleared_at IS NULL"
+    " AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?"
+)
+UNCLEARED = (
+    f"SELECT m.id, {_COLUMNS} FROM deliveries AS d INDEXED BY deliveries_by_folder"
+    " CROSS JOIN messages AS m ON m.rid = d.message WHERE d.recipient = ? AND d.cleared_at IS NULL"
+)
+_UNREAD = "SELECT unread FROM inboxes WHERE recipient = ?"
+# What has expired and was not yet moved away is still among the unread ones; it is soon swept, hence few.
+EXPIRED_UNREAD = (
+    "SELECT count(*) FROM deliveries AS d INDEXED BY deliveries_expiring WHERE d.expires_at IS NOT NULL"
+    " AND d.folder = 'new' AND d.cleared_at IS NULL AND d.expires_at <= ? AND d.recipient = ?"
+    " AND d.seen_at IS NULL"
+)
+_STATS = "SELECT new, cur, done, dead, unread FROM inboxes WHERE recipient = ?"
+_QUEUES = (
+    "SELECT coalesce(sum(handed), 0), coalesce(sum(direct - handed), 0), coalesce(sum(new), 0),"
+    " coalesce(sum(unread), 0), coalesce(sum(new + cur + done + dead > 0), 0) FROM inboxes"
+)
+_TOTALS = "SELECT name, value FROM state WHERE name IN ('messages', 'broadcasts')"
+
+
+class DeliveryTable:
+    def __init__(
+        self, connection: sqlite3.Connection, changes: Changes | None, flush_counts: Callable[[], None]
+    ) -> None:
+        self._connection = connection
+        self._changes = changes
+        self._flush_counts = flush_counts
+
+    def get(self, message_id: str, recipient: str) -> Delivery | None:
+        row = self._connection.execute(GET, (message_id, recipient)).fetchone()
+        return None if row is None else delivery_from(row[0], row[1:])
+
+    def of_message(self, message_id: str) -> Sequence[Delivery]:
+        return [delivery_from(row[0], row[1:]) for row in self._connection.execute(OF_MESSAGE, (message_id,))]
+
+    def inbox(self, query: InboxQuery) -> Sequence[InboxItem]:
+        return inbox.page(self._connection, query)
+
+    def unread_count(self, recipient: str, now: int) -> int:
+        self._flush_counts()
+        row = self._connection.execute(_UNREAD, (recipient,)).fetchone()
+        if row is None or row[0] == 0:
+            return 0
+        (expired,) = self._connection.execute(EXPIRED_UNREAD, (now, recipient)).fetchone()
+        return row[0] - expired
+
+    def stats(self, recipient: str) -> InboxStats:
+        self._flush_counts()
+        row = self._connection.execute(_STATS, (recipient,)).fetchone() or (0, 0, 0, 0, 0)
+        return InboxStats(new=row[0], cur=row[1], done=row[2], dead=row[3], unread=row[4])
+
+    def queue_stats(self) -> QueueStats:
+        """Exact, from sums over the inboxes: the cost grows with the number of agents, not of messages."""
+        self._flush_counts()
+        totals = dict(self._connection.execute(_TOTALS).fetchall())
+        handed, not_handed, new, unread, inboxes = self._connection.execute(_QUEUES).fetchone()
+        return QueueStats(
+            total_sent=totals["messages"],
+            direct_delivered=handed,
+            queued=not_handed,
+            broadcast_sent=totals["broadcasts"],
+            total_queued_messages=new,
+            total_unread_messages=unread,
+            agents_with_messages=inboxes,
+        )
+
+    def save(self, delivery: Delivery) -> None:
+        self._flush_counts()
+        self._connection.execute(SAVE, (*delivery_row(delivery)[1:], delivery.message_id, delivery.recipient))
+        if self._changes is not None:
+            self._changes.append(delivery_record(delivery))
+
+    def save_many(self, deliveries: Sequence[Delivery]) -> None:
+        self._flush_counts()
+        self._connection.executemany(
+            SAVE, [(*delivery_row(each)[1:], each.message_id, each.recipient) for each in deliveries]
+        )
+        if self._changes is not None:
+            self._changes.extend(delivery_record(each) for each in deliveries)
+
+    def next_open(self, recipient: str, now: int) -> Delivery | None:
+        row = self._connection.execute(NEXT_OPEN, (recipient, now)).fetchone()
+        return None if row is None else delivery_from(row[0], row[1:])
+
+    def claims_without_life_since(self, moment: int, limit: int) -> Sequence[Delivery]:
+        """A claim of the operator, who is no agent, holds until it is completed."""
+        rows = self._connection.execute(CLAIMS, {"moment": moment, "limit": limit})
+        return [delivery_from(row[0], row[1:]) for row in rows]
+
+    def expired(self, now: int, limit: int) -> Sequence[Delivery]:
+        return [delivery_from(row[0], row[1:]) for row in self._connection.execute(EXPIRED, (now, limit))]
+
+    def uncleared(self, recipient: str, message_ids: Sequence[str] | None) -> Sequence[Delivery]:
+        if message_ids is None:
+            rows = self._connection.execute(UNCLEARED, (recipient,))
+            return [delivery_from(row[0], row[1:]) for row in rows]
+        found = (self.get(message_id, recipient) for message_id in dict.fromkeys(message_ids))
+        return [delivery for delivery in found if delivery is not None and delivery.cleared_at is None]

@@ -1,0 +1,113 @@
+"""All records at one moment, on one connection."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from rookery.domain.deliveries import Folder
+from rookery.stores.tables import prune as pruning
+from rookery.stores.tables import search
+from rookery.stores.tables.agents import AgentTable
+from rookery.stores.tables.changes import Changes
+from rookery.stores.tables.deliveries import DeliveryTable
+from rookery.stores.tables.faults import ReadOnly
+from rookery.stores.tables.journal import JournalTable
+from rookery.stores.tables.messages import MessageTable
+from rookery.stores.tables.pacing import PacingTable
+from rookery.stores.tables.tokens import TokenTable
+
+Mark = tuple[int, int, int]
+
+
+class TableTransaction:
+    """One of these lives as long as its connection and serves one transaction after the other.
+
+    `changes`, when given, is told every change as a record: for a store whose truth is not this database.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, writable: bool, changes: Changes | None = None) -> None:
+        self.connection = connection
+        self.changes = changes
+        self.replaced = False
+        """Whether this group took facts out of the journal, so that copies kept in memory are out of date."""
+        self._writable = writable
+        self.journal = JournalTable(connection, changes, writable=writable)
+        self.agents = AgentTable(connection, self.journal.end, changes, writable=writable)
+        self.messages = MessageTable(connection, changes, writable=writable)
+        self.deliveries = DeliveryTable(connection, changes, self.messages.flush)
+        self.tokens = TokenTable(connection, changes)
+        self.pacing = PacingTable(connection, changes)
+
+    def prune(self, *, before: int, folders: Sequence[Folder]) -> int:
+        if not self._writable:
+            raise ReadOnly
+        self.journal.flush()
+        gone: list[str] = []
+        after = 0
+        while found := pruning.finished(self.connection, before=before, folders=folders, after=after):
+            self._remove(found)
+            gone += [message_id for _, message_id, _ in found]
+            after = found[-1][0]
+        self._forget(gone)
+        return len(gone)
+
+    def remove(self, message_ids: Sequence[str]) -> None:
+        """Remove these messages, whatever their state."""
+        self.journal.flush()
+        self._remove(pruning.by_id(self.connection, message_ids))
+        self._forget(message_ids)
+
+    def begin(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def mark(self) -> Mark:
+        """Where a work starts; see `unchanged_since`."""
+        return (
+            self.connection.total_changes,
+            self.journal.recorded,
+            0 if self.changes is None else len(self.changes),
+        )
+
+    def unchanged_since(self, mark: Mark) -> bool:
+        """Whether the database is as it was, so that the neighbours of a failed work need not run again.
+        Facts that were recorded but not written are taken back."""
+        if self.connection.total_changes != mark[0] or not self.connection.in_transaction:
+            return False
+        self.journal.forget_after(mark[1])
+        if self.changes is not None:
+            del self.changes[mark[2] :]
+        return True
+
+    def flush(self) -> None:
+        """Write what the records held back, so that the database has all of the group."""
+        self.journal.flush()
+        self.messages.flush()
+
+    def committed(self) -> None:
+        self.journal.committed()
+        self._end()
+
+    def rolled_back(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+        self.journal.rolled_back()
+        self.messages.rolled_back()
+        self.agents.forget()
+        self._end()
+
+    def _end(self) -> None:
+        self.replaced = False
+        if self.changes is not None:
+            self.changes.clear()
+
+    def _remove(self, found: Sequence[pruning.Found]) -> None:
+        pruning.remove(self.connection, found)
+        self.messages.removed(len(found), sum(kind == "broadcast" for _, _, kind in found))
+
+    def _forget(self, gone: Sequence[str]) -> None:
+        if not gone:
+            return
+        self.replaced = True
+        pruning.forget_clearings(self.connection, frozenset(gone))
+        search.rids_may_repeat(self.connection)
+        if self.changes is not None:
+            self.changes.append({"record": "removed", "message_ids": list(gone)})
