@@ -1,0 +1,35 @@
+"""All parts of the store's contract in one class."""
+
+from rookery.testing.stores.agents import AgentContract
+from rookery.testing.stores.deliveries import DeliveryContract
+from rookery.testing.stores.export import ExportContract
+from rookery.testing.stores.histories import HistoryContract
+from rookery.testing.stores.inbox import InboxContract
+from rookery.testing.stores.journal import JournalContract
+from rookery.testing.stores.lifecycle import LifecycleContract
+from rookery.testing.stores.messages import MessageContract
+from rookery.testing.stores.pruning import PruningContract
+from rookery.testing.stores.search import SearchContract
+from rookery.testing.stores.tokens import PacingContract, TokenContract
+from rookery.testing.stores.transactions import TransactionContract
+
+
+class StoreContract(
+    AgentContract,
+    MessageContract,
+    SearchContract,
+    DeliveryContract,
+    InboxContract,
+    JournalContract,
+    TokenContract,
+    PacingContract,
+    TransactionContract,
+    PruningContract,
+    ExportContract,
+    LifecycleContract,
+    HistoryContract,
+):
+    """Every sentence of `rookery.ports` about a store.
+
+    Damage and full disks are for the store's own tests: how to bring them about differs from store to store.
+    """

@@ -1,0 +1,101 @@
+"""Whole histories: a fixed one that knows every kind of fact, and random ones beside a model."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from rookery.domain.agents import Agent
+from rookery.domain.events import Fact, MessageSent
+from rookery.domain.ids import BROADCAST
+from rookery.domain.principals import Principal
+from rookery.services.agents import Change, Registration
+from rookery.services.inbox import Completion
+from rookery.services.messaging import Draft
+from rookery.testing.stores.case import StoreCase
+from rookery.testing.stores.laws import replayed, stored
+from rookery.testing.stores.machine import StoreMachine
+from rookery.testing.stores.samples import journal
+from rookery.testing.stores.switchboard import CLAIM_RULES, Switchboard
+from rookery.testing.stores.world import THE_OPERATOR
+
+EXAMPLES_PER_HISTORY = 4
+"""A history of many steps is worth several examples of a plain property."""
+
+
+def of(agent: Agent) -> Principal:
+    return Principal(agent.id, f"token-of-{agent.id}")
+
+
+class HistoryContract(StoreCase):
+    def test_random_histories_agree_with_the_model(self) -> None:
+        profile = settings.default
+        assert profile is not None
+        run_state_machine_as_test(
+            lambda: StoreMachine(self.make_store, self.crash),
+            settings=settings(
+                profile,
+                max_examples=max(1, profile.max_examples // EXAMPLES_PER_HISTORY),
+                stateful_step_count=30,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+
+    @pytest.fixture
+    async def hub(self, directory: Path) -> AsyncIterator[Switchboard]:
+        hub = Switchboard(self.make_store, directory)
+        await hub.start()
+        yield hub
+        await hub.stop()
+
+    async def test_the_journal_from_its_start_gives_the_present_state(self, hub: Switchboard) -> None:
+        await self.everything_happens(hub)
+        kinds = {type(entry.fact) for entry in await hub.store.read(journal)}
+        assert kinds == set(get_args(Fact))
+        assert await hub.store.read(replayed) == await hub.store.read(stored)
+
+    async def test_the_law_still_holds_after_a_crash(self, hub: Switchboard) -> None:
+        await self.everything_happens(hub)
+        before = await hub.store.read(stored)
+        await self.crash(hub.store)
+        await hub.start()
+        assert await hub.store.read(stored) == before
+        assert await hub.store.read(replayed) == before
+
+    async def everything_happens(self, hub: Switchboard) -> None:
+        fox, owl, bear = [
+            (await hub.agents.register(THE_OPERATOR, Registration(name=name))).agent
+            for name in ("fox", "owl", "bear")
+        ]
+        await hub.agents.update(of(fox), fox.id, Change(name="vixen", project="/den", status="working"))
+        question = (await hub.messaging.send(of(fox), Draft(to="owl", content="question"))).message
+        await hub.messaging.send(of(owl), Draft(to="vixen", content="answer", reply_to=question.id))
+        shout = (await hub.messaging.send(THE_OPERATOR, Draft(to=BROADCAST, content="all"))).message
+        entries = await hub.store.read(journal)
+        shouted = [entry for entry in entries if entry.message and entry.message.id == shout.id]
+        assert isinstance(shouted[0].fact, MessageSent)
+        hub.relay.handed_off(owl.id, shouted, "websocket")
+        await hub.relay.stop()
+        await hub.inbox.read(of(owl), owl.id, shout.id)
+        await hub.inbox.claim(of(owl), owl.id)
+        for _ in range(CLAIM_RULES.most):
+            await hub.inbox.claim(of(bear), bear.id)
+            hub.clock.move_on(CLAIM_RULES.silence + 1)
+            assert await hub.inbox.expire_claims() > 0
+        await hub.inbox.complete(of(owl), owl.id, question.id, Completion(outcome="dead", error="too hard"))
+        hub.clock.move_on(1)
+        finished = (await hub.messaging.send(of(owl), Draft(to=bear.id, content="old"))).message
+        await hub.inbox.complete(of(bear), bear.id, finished.id, Completion())
+        await hub.messaging.send(of(fox), Draft(to=bear.id, content="brief", ttl=5))
+        hub.clock.move_on(6)
+        assert await hub.inbox.expire_messages() == 1
+        await hub.messaging.send(of(owl), Draft(to="vixen", content="unseen"))
+        await hub.inbox.clear(of(fox), fox.id)
+        assert await hub.inbox.prune(THE_OPERATOR, before=hub.clock.now(), folders=("done",)) > 0
+        await hub.access.record_refusal(of(bear), "prune", "only the operator may")
+        await hub.messaging.send(of(owl), Draft(to=bear.id, content="too late"))
+        await hub.agents.delete(THE_OPERATOR, bear.id)

@@ -1,0 +1,278 @@
+"""Works: all or nothing, in order of arrival, each for itself; and reading beside them."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rookery.domain.deliveries import Delivery
+from rookery.domain.errors import Overloaded
+from rookery.domain.events import MessageSent
+from rookery.domain.messages import Message
+from rookery.domain.pacing import Pace
+from rookery.ports import Sent, Store, Transaction
+from rookery.testing.stores.case import StoreCase
+from rookery.testing.stores.journal import noted
+from rookery.testing.stores.messages import DM
+from rookery.testing.stores.samples import (
+    BEAR,
+    FOX,
+    NOW,
+    OWL,
+    Mishap,
+    an_agent,
+    contents,
+    journal,
+    posted,
+    registered,
+    shouted,
+)
+from rookery.testing.stores.tokens import OTHER, TOKEN
+
+MOST_TRIED = 50_000
+"""Works to pile up in front of a writer that stands still: some bound must show before that many."""
+
+CHANGES: dict[str, Callable[[Transaction, Delivery], object]] = {
+    "agents.add": lambda tx, _: tx.agents.add(an_agent(BEAR)),
+    "agents.update": lambda tx, _: tx.agents.update(an_agent(FOX, "renamed")),
+    "agents.touch": lambda tx, _: tx.agents.touch(FOX, NOW + 9),
+    "messages.add": lambda tx, _: posted(tx, "never"),
+    "messages.remember": lambda tx, d: tx.messages.remember(FOX, "k", Sent(message_id=d.message_id, digest=b"d")),
+    "deliveries.save": lambda tx, d: tx.deliveries.save(d.seen(NOW, "rest")),
+    "deliveries.save_many": lambda tx, d: tx.deliveries.save_many([d.seen(NOW, "rest")]),
+    "journal.record": lambda tx, _: noted(tx, "never", None),
+    "tokens.add": lambda tx, _: tx.tokens.add(OTHER),
+    "tokens.revoke": lambda tx, _: tx.tokens.revoke(TOKEN.id, NOW),
+    "pacing.put": lambda tx, _: tx.pacing.put(FOX, OWL, Pace(1, (NOW,))),
+    "prune": lambda tx, _: tx.prune(before=NOW + 1, folders=("new",)),
+}
+
+
+def everything(tx: Transaction) -> tuple[object, ...]:
+    """All that the changes above could have touched."""
+    messages = list(tx.messages.history(DM, before=None, limit=1000))
+    return (
+        list(tx.agents.all()), messages, [list(tx.deliveries.of_message(message.id)) for message in messages],
+        list(journal(tx)), tx.journal.end(),
+        tx.tokens.by_digest(TOKEN.digest), tx.tokens.by_digest(OTHER.digest),
+        tx.pacing.get(FOX, OWL), tx.messages.sent_under(FOX, "k"), tx.deliveries.stats(OWL),
+        tx.deliveries.queue_stats(), contents(tx.messages.search("never", party=None, limit=5)),
+    )  # fmt: skip
+
+
+class TransactionContract(StoreCase):
+    @pytest.fixture
+    async def delivery(self, store: Store) -> Delivery:
+        """One of everything in the store."""
+
+        def work(tx: Transaction) -> Delivery:
+            registered(tx, FOX, OWL)
+            tx.tokens.add(TOKEN)
+            delivery = tx.deliveries.get(posted(tx).id, OWL)
+            assert delivery is not None
+            return delivery
+
+        return await store.write(work)
+
+    @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
+    async def test_a_work_that_raises_after_a_change_leaves_nothing(
+        self,
+        store: Store,
+        delivery: Delivery,
+        directory: Path,
+        change: Callable[[Transaction, Delivery], object],
+    ) -> None:
+        mishap = Mishap("on purpose")
+
+        def work(tx: Transaction) -> None:
+            change(tx, delivery)
+            raise mishap
+
+        before = await store.read(everything)
+        with pytest.raises(Mishap) as raised:
+            await store.write(work)
+        assert raised.value is mishap
+        assert await store.read(everything) == before
+        await self.crash(store)
+        async with self.opened(directory) as again:
+            assert await again.read(everything) == before
+
+    @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
+    async def test_a_change_is_kept_through_a_crash(
+        self,
+        store: Store,
+        delivery: Delivery,
+        directory: Path,
+        change: Callable[[Transaction, Delivery], object],
+    ) -> None:
+        before = await store.read(everything)
+        await store.write(lambda tx: change(tx, delivery) and None)
+        changed = await store.read(everything)
+        assert changed != before
+        await self.crash(store)
+        async with self.opened(directory) as again:
+            assert await again.read(everything) == changed
+
+    @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
+    async def test_a_change_inside_a_read_raises(
+        self, store: Store, delivery: Delivery, change: Callable[[Transaction, Delivery], object]
+    ) -> None:
+        before = await store.read(everything)
+        with pytest.raises(Exception):  # noqa: B017, PT011 - any will do, so long as it is refused
+            await store.read(lambda tx: change(tx, delivery))
+        assert await store.read(everything) == before
+        await store.write(posted)
+
+    async def test_a_work_sees_its_own_changes(self, store: Store) -> None:
+        def work(tx: Transaction) -> tuple[object, ...]:
+            registered(tx, FOX)
+            message = posted(tx)
+            return (
+                tx.agents.find(FOX),
+                tx.messages.get(message.id),
+                len(tx.deliveries.of_message(message.id)),
+                message,
+            )
+
+        agent, message, deliveries, sent = await store.write(work)
+        assert (agent, message, deliveries) == (an_agent(FOX), sent, 1)
+
+    async def test_a_write_gives_back_what_its_work_returned(self, store: Store) -> None:
+        result = object()
+        assert await store.write(lambda _: result) is result
+        assert await store.read(lambda _: result) is result
+
+    async def test_a_read_sees_every_write_answered_before_it(self, store: Store) -> None:
+        for _ in range(50):
+            message = await store.write(posted)
+            found = await asyncio.gather(*(store.read(lambda tx: tx.messages.get(message.id)) for _ in range(4)))
+            assert found == [message] * 4
+
+    async def test_works_that_arrive_together_are_done_in_order_of_arrival(self, store: Store) -> None:
+        works = [lambda tx, n=n: posted(tx, str(n), to=(OWL, BEAR)[n % 2]) for n in range(200)]
+        await asyncio.gather(*(store.write(work) for work in works))
+        entries = await store.read(journal)
+        sent = [
+            entry.message.content for entry in entries if isinstance(entry.fact, MessageSent) and entry.message
+        ]
+        assert sent == [str(number) for number in range(200)]
+
+    async def test_a_work_that_fails_does_not_disturb_its_neighbours(self, store: Store) -> None:
+        def failing(tx: Transaction) -> None:
+            registered(tx, BEAR)
+            shouted(tx, "never", (OWL,))
+            posted(tx, "never")
+            raise Mishap
+
+        works: list[Callable[[Transaction], Message | None]] = [
+            failing if n % 3 == 1 else (lambda tx, n=n: posted(tx, str(n))) for n in range(60)
+        ]
+        outcomes = await asyncio.gather(*(store.write(work) for work in works), return_exceptions=True)
+        assert [isinstance(outcome, Mishap) for outcome in outcomes] == [n % 3 == 1 for n in range(60)]
+        kept = await store.read(lambda tx: tx.messages.history(DM, before=None, limit=1000))
+        assert list(kept) == [outcome for outcome in outcomes if isinstance(outcome, Message)]
+        assert await store.read(lambda tx: tx.agents.get(BEAR)) is None
+        assert len(await store.read(journal)) == 2 * len(kept)
+
+    async def test_each_work_has_its_effect_once_however_often_it_is_run(self, store: Store) -> None:
+        def counted(tx: Transaction) -> int:
+            level = tx.pacing.get(FOX, OWL).level + 1
+            tx.pacing.put(FOX, OWL, Pace(level, ()))
+            return level
+
+        def failing(tx: Transaction) -> int:
+            counted(tx)
+            raise Mishap
+
+        works = [failing if n % 5 == 0 else counted for n in range(50)]
+        outcomes = await asyncio.gather(*(store.write(work) for work in works), return_exceptions=True)
+        assert [outcome for outcome in outcomes if isinstance(outcome, int)] == list(range(1, 41))
+        assert (await store.read(lambda tx: tx.pacing.get(FOX, OWL))).level == 40
+
+    async def test_a_caller_who_gives_up_does_not_disturb_the_others(self, store: Store) -> None:
+        tasks = [asyncio.create_task(store.write(posted)) for _ in range(20)]
+        await asyncio.sleep(0)
+        for task in tasks[::4]:
+            task.cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        answered = [outcome for outcome in outcomes if isinstance(outcome, Message)]
+        assert len(answered) >= 15
+        kept = await store.read(lambda tx: tx.messages.history(DM, before=None, limit=1000))
+        assert {message.id for message in answered} <= {message.id for message in kept}
+        assert [message.seq for message in kept] == list(range(1, len(kept) + 1))
+
+    async def test_only_one_of_many_claimers_gets_a_message(self, store: Store) -> None:
+        await store.write(posted)
+
+        def claim(tx: Transaction) -> bool:
+            delivery = tx.deliveries.next_open(OWL, NOW)
+            if delivery is not None:
+                tx.deliveries.save(delivery.claimed(NOW, OWL, "rest"))
+            return delivery is not None
+
+        assert sum(await asyncio.gather(*(store.write(claim) for _ in range(50)))) == 1
+
+    async def test_a_change_and_its_fact_are_never_seen_apart(self, store: Store) -> None:
+        def look(tx: Transaction) -> None:
+            kept = [message.id for message in tx.messages.history(DM, before=None, limit=1000)]
+            told = [entry.fact.message_id for entry in journal(tx) if isinstance(entry.fact, MessageSent)]
+            assert kept == told
+
+        async def write(number: int) -> None:
+            await store.write(lambda tx: posted(tx, str(number)))
+
+        async def watch() -> None:
+            while len(done) < 100:
+                await store.read(look)
+
+        done: list[None] = []
+        watching = asyncio.create_task(watch())
+        for start in range(0, 100, 10):
+            done += await asyncio.gather(*(write(start + number) for number in range(10)))
+        await watching
+
+    async def test_a_read_stays_at_its_moment_while_others_write(self, store: Store) -> None:
+        began, written = threading.Event(), threading.Event()
+        await store.write(posted)
+
+        def look(tx: Transaction) -> tuple[int, int]:
+            first = len(tx.messages.history(DM, before=None, limit=10))
+            began.set()
+            written.wait(timeout=2)
+            return first, len(tx.messages.history(DM, before=None, limit=10))
+
+        reading = asyncio.create_task(store.read(look))
+        await asyncio.to_thread(began.wait, 2)
+        await store.write(posted)
+        written.set()
+        assert await reading == (1, 1)
+
+    async def test_a_read_that_raises_gives_its_error_to_its_caller(self, store: Store) -> None:
+        def look(tx: Transaction) -> None:
+            tx.journal.end()
+            raise Mishap
+
+        with pytest.raises(Mishap):
+            await store.read(look)
+        assert await store.read(lambda tx: tx.journal.end()) == 0
+
+    async def test_too_many_waiting_works_are_refused_and_the_others_done(self, store: Store) -> None:
+        stand_still = threading.Event()
+        blocked = asyncio.create_task(store.write(lambda _: stand_still.wait(30) and None))
+        waiting: list[asyncio.Task[None]] = []
+        refused: list[asyncio.Task[None]] = []
+        try:
+            while not refused and len(waiting) < MOST_TRIED:
+                batch = [asyncio.create_task(store.write(lambda _: None)) for _ in range(500)]
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                refused += [task for task in batch if task.done()]
+                waiting += [task for task in batch if not task.done()]
+        finally:
+            stand_still.set()
+        assert refused, "the store let works pile up without a bound"
+        assert all(isinstance(task.exception(), Overloaded) for task in refused)
+        await asyncio.gather(blocked, *waiting)
+        await store.write(posted)

@@ -1,0 +1,12 @@
+"""Every store keeps the contract of `rookery.ports`."""
+
+from pathlib import Path
+
+from rookery.ports import Store
+from rookery.stores.sqlite import SqliteStore
+from rookery.testing.stores import StoreContract
+
+
+class TestSqlite(StoreContract):
+    def make_store(self, directory: Path) -> Store:
+        return SqliteStore(directory)
