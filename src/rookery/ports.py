@@ -30,10 +30,11 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxQuery:
-    """Which deliveries of one recipient. Cleared ones, and those whose ttl has passed, are never among them.
+    """Which deliveries of one recipient. Cleared ones, and those whose ttl passed unread, are never among them.
 
-    `order` is `arrival` (oldest first), `latest` (newest first) or `urgency` (highest priority first, oldest
-    first within it). `folder` None means all folders. `after` is a message id, for paging.
+    Unread ones lie in `new` and were not seen. `order` is `arrival` (oldest first), `latest` (newest first) or
+    `urgency` (highest priority first, oldest first within it). `folder` None means all folders. `after` is a
+    message id, for paging.
     """
 
     recipient: str
@@ -170,7 +171,7 @@ class DeliveryRecords(Protocol):
         ...
 
     def expired(self, now: int, limit: int) -> Sequence[Delivery]:
-        """Deliveries in `new` whose message had a ttl that has passed."""
+        """Unread deliveries whose message had a ttl that has passed. What was read in time does not expire."""
         ...
 
     def uncleared(self, recipient: str, message_ids: Sequence[str] | None) -> Sequence[Delivery]:

@@ -46,6 +46,11 @@ class Delivery:
         return self.seen_at is not None
 
     @property
+    def unread(self) -> bool:
+        """Whether it still waits for its reader. What was finished without being read waits no more."""
+        return self.folder == "new" and self.seen_at is None
+
+    @property
     def rung(self) -> Rung:
         """The highest rung that has been proved."""
         if self.replied_at is not None:

@@ -97,9 +97,7 @@ class MethodNotAllowed(RookeryError):
     code = "method_not_allowed"
 
     def __init__(self, method: str, path: str, allowed: Sequence[str]) -> None:
-        super().__init__(
-            f"{path} does not take {method}; it takes {', '.join(allowed)}.", allowed=list(allowed)
-        )
+        super().__init__(f"{path} does not take {method}; it takes {', '.join(allowed)}.", allowed=list(allowed))
 
 
 class Conflict(RookeryError):
@@ -159,9 +157,7 @@ class UnsupportedMediaType(RookeryError):
     code = "unsupported_media_type"
 
     def __init__(self, got: str) -> None:
-        super().__init__(
-            f"Bodies are JSON: send 'Content-Type: application/json' instead of {got!r}.", got=got
-        )
+        super().__init__(f"Bodies are JSON: send 'Content-Type: application/json' instead of {got!r}.", got=got)
 
 
 class RateLimited(RookeryError):

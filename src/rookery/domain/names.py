@@ -6,9 +6,7 @@ from rookery.domain.errors import NameRefused
 from rookery.domain.ids import BROADCAST, HUB, OPERATOR
 
 _SHAPE = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_LEET = str.maketrans(
-    {"0": "o", "1": "l", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g", "i": "l"}
-)
+_LEET = str.maketrans({"0": "o", "1": "l", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g", "i": "l"})
 _SEPARATORS = re.compile(r"[._-]+")
 _DRESSING = re.compile(r"^[._-]*(?:(?:the|a|my|your|our|real|true)[._-]+)+|[._\d-]+$")
 
@@ -37,9 +35,7 @@ def checked_name(name: str) -> str:
             name=name[:80],
         )
     if reads_as_reserved(name):
-        raise NameRefused(
-            f"The name {name!r} is reserved or reads like one that is; choose another.", name=name
-        )
+        raise NameRefused(f"The name {name!r} is reserved or reads like one that is; choose another.", name=name)
     return name
 
 

@@ -126,12 +126,13 @@ class Agents:
             agent = own_or_operated(tx, by, id_or_name, "delete it")
             now = self._clock.now()
             for folder in ("new", "cur"):
-                query = InboxQuery(recipient=agent.id, folder=folder, limit=2**31, now=0)
-                for item in tx.deliveries.inbox(query):
-                    complete_delivery(
-                        tx, item, by=THE_HUB, owner=item.delivery.claimed_by, outcome="dead", now=now,
-                        error=f"{agent.name} was deleted",
-                    )  # fmt: skip
+                waiting = InboxQuery(recipient=agent.id, folder=folder, limit=1000)
+                while items := tx.deliveries.inbox(waiting):
+                    for item in items:
+                        complete_delivery(
+                            tx, item, by=THE_HUB, owner=item.delivery.claimed_by, outcome="dead", now=now,
+                            error=f"{agent.name} was deleted",
+                        )  # fmt: skip
             gone = replace(agent, deleted_at=now, status="offline")
             tx.agents.update(gone)
             revoke_tokens(tx, agent.id, now, by)
@@ -185,6 +186,10 @@ class Agents:
             return _alive(tx, agent, status, self._clock.now(), by)
 
         return await self._store.write(work)
+
+    async def settle(self) -> None:
+        """Wait for the signs of life that are being written."""
+        await asyncio.gather(*self._noticing)
 
     def notice(self, principal: Principal) -> None:
         """Any call with an agent's own token is a sign of life. The call does not wait for it to be written,

@@ -44,9 +44,7 @@ class Hub:
         self.rules = rules
         posting = Posting(MessageIds(random.SystemRandom().getrandbits))
         notices = Notices(posting)
-        self.relay = Relay(
-            store, clock, capacity=rules.socket_buffer, hand_off_wait=rules.hand_off_wait / 1000
-        )
+        self.relay = Relay(store, clock, capacity=rules.socket_buffer, hand_off_wait=rules.hand_off_wait / 1000)
         self.access = Access(store, clock, guarded=rules.guarded, rate=rules.rate)
         self.agents = Agents(store, clock, self.access)
         self.inbox = Inbox(store, clock, notices, rules.claims)
@@ -70,6 +68,7 @@ class Hub:
             self._sweeping.cancel()
             await asyncio.gather(self._sweeping, return_exceptions=True)
             self._sweeping = None
+        await self.agents.settle()
         await self.relay.stop()
         await self.store.close()
 

@@ -211,9 +211,7 @@ class Inbox:
 
         return await self._store.write(work, frees=True)
 
-    async def clear(
-        self, by: Principal, agent: str, message_ids: Sequence[str] | None = None
-    ) -> tuple[str, int]:
+    async def clear(self, by: Principal, agent: str, message_ids: Sequence[str] | None = None) -> tuple[str, int]:
         """Take messages out of the inbox, all of them unless some are named. Ids it does not hold count as
         nothing: clearing twice is fine."""
 
@@ -294,6 +292,8 @@ class Inbox:
 
     def _bury(self, tx: Transaction, item: InboxItem, now: int, reason: str) -> None:
         complete_delivery(tx, item, by=THE_HUB, owner=None, outcome="dead", error=reason, now=now)
+        if item.message.type == "broadcast":
+            return  # a thousand recipients would make a thousand notices; the journal tells of each
         recipient = known_as(tx, item.delivery.recipient)
         self._notices.tell_sender(tx, item.message, now, f"Your message to {recipient} is dead: {reason}.")
 
@@ -316,11 +316,19 @@ def complete_delivery(
     result: str | None = None,
     error: str | None = None,
     note: str | None = None,
+    via: str = "rest",
 ) -> InboxItem:
-    """`owner` is whose claim is being finished; somebody else's claim is in the way."""
+    """`owner` is whose claim is being finished; somebody else's claim is in the way. To finish a message is to
+    have seen it, unless it is the hub that buries it."""
     finisher = owner or by.id
-    delivery = item.delivery.completed(now, finisher, outcome, result=result, error=error, note=note)
+    before = item.delivery
+    finished_unseen = not before.read and by is not THE_HUB
+    if finished_unseen:
+        before = before.seen(now, via)
+    delivery = before.completed(now, finisher, outcome, result=result, error=error, note=note)
     tx.deliveries.save(delivery)
+    if finished_unseen:
+        _record_seen(tx, item, now, by, via)
     fact = MessageCompleted(
         message_id=item.message.id, recipient=delivery.recipient, by=finisher, outcome=outcome,
         result=result, error=error, note=note, at=now,

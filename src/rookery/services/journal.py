@@ -32,7 +32,7 @@ class Journal:
         page = await self._page(by, after, limit)
         if page.entries or wait <= 0:
             return page
-        subscription = self._relay.subscribe(by.id, page.position)
+        subscription = self._relay.subscribe(by.id, page.position, takes_messages=False)
         try:
             async with asyncio.timeout(wait):
                 await subscription.batch()

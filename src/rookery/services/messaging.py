@@ -71,9 +71,7 @@ class _Stored:
 
 
 class Messaging:
-    def __init__(
-        self, store: Store, clock: Clock, posting: Posting, relay: Relay, pacing: PacingRules
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, posting: Posting, relay: Relay, pacing: PacingRules) -> None:
         self._store = store
         self._clock = clock
         self._posting = posting
@@ -109,9 +107,7 @@ class Messaging:
         now = self._clock.now()
         if draft.between_models:
             draft = replace(draft, metadata=_label(known_as(tx, sender)))
-        parent = (
-            visible_message(tx, Principal(sender, by.token_id), draft.reply_to) if draft.reply_to else None
-        )
+        parent = visible_message(tx, Principal(sender, by.token_id), draft.reply_to) if draft.reply_to else None
         if draft.to == BROADCAST:
             stored = self._broadcast(tx, by, sender, draft, parent, now)
         else:

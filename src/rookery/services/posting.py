@@ -85,9 +85,7 @@ def _note_reply(tx: Transaction, parent: Message, reply: Message, by: Principal)
     if answered is None or answered.replied_at is not None:
         return
     tx.deliveries.save(answered.replied(reply.created_at, reply.id))
-    fact = MessageReplied(
-        message_id=parent.id, recipient=reply.sender, reply_id=reply.id, at=reply.created_at
-    )
+    fact = MessageReplied(message_id=parent.id, recipient=reply.sender, reply_id=reply.id, at=reply.created_at)
     tx.journal.record(fact, at=reply.created_at, by=by, audience=audience(parent.sender, reply.sender))
 
 

@@ -36,9 +36,10 @@ class FellBehind(Exception):
 class Subscription:
     """The entries that concern one agent, or all of them for the operator, from a cursor on."""
 
-    def __init__(self, relay: "Relay", listener: str, after: int, capacity: int) -> None:
+    def __init__(self, relay: "Relay", listener: str, after: int, capacity: int, *, takes_messages: bool) -> None:
         self._relay = relay
         self.listener = listener
+        self.takes_messages = takes_messages
         self.position = after
         self._capacity = capacity
         self._buffer: deque[Entry] = deque()
@@ -94,14 +95,13 @@ class Subscription:
 
 
 class Relay:
-    def __init__(
-        self, store: Store, clock: Clock, *, capacity: int = 1024, hand_off_wait: float = 0.1
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, *, capacity: int = 1024, hand_off_wait: float = 0.1) -> None:
         self._store = store
         self._clock = clock
         self._capacity = capacity
         self._hand_off_wait = hand_off_wait
         self.position = 0
+        self._end = 0
         self._live: defaultdict[str, set[Subscription]] = defaultdict(set)
         self._present: defaultdict[str, int] = defaultdict(int)
         self._reading: asyncio.Task[None] | None = None
@@ -124,8 +124,11 @@ class Relay:
 
     # -- listening -----------------------------------------------------------------------------------
 
-    def subscribe(self, listener: str, after: int | None) -> Subscription:
-        """From now on, or from everything after a position. `listener` is an agent's id or `operator`."""
+    def subscribe(self, listener: str, after: int | None, *, takes_messages: bool = True) -> Subscription:
+        """From now on, or from everything after a position. `listener` is an agent's id or `operator`.
+
+        A subscription that `takes_messages` reports what it handed off, so that senders may wait for it.
+        """
         if after is not None and after > self.position:
             raise InvalidRequest(
                 f"Position {after} is beyond the end of the journal, {self.position}; resume from a position "
@@ -133,7 +136,7 @@ class Relay:
                 position=self.position,
             )
         start = self.position if after is None else after
-        subscription = Subscription(self, listener, start, self._capacity)
+        subscription = Subscription(self, listener, start, self._capacity, takes_messages=takes_messages)
         self._present[listener] += 1
         return subscription
 
@@ -180,6 +183,7 @@ class Relay:
     # -- announcing ----------------------------------------------------------------------------------
 
     def _announced(self, position: int) -> None:
+        self._end = position
         if position <= self.position or self._reading is not None:
             return
         entries = self._store.recent(self.position)
@@ -192,11 +196,14 @@ class Relay:
         """Several hubs on one database, or a burst larger than the tail in memory: read from disk."""
         try:
             while True:
-                position = self.position
+                position, end = self.position, self._end
                 entries = await self._store.read(lambda tx: tx.journal.after(position, limit=_PAGE))  # noqa: B023 - awaited within the turn
-                if not entries:
-                    return
                 self._dispatch(entries)
+                if not entries:
+                    self.position = end  # what was announced has been pruned since
+                # An announcement during the read only moved the end; it is looked for here.
+                if self.position >= self._end:
+                    return
         finally:
             self._reading = None
 
@@ -237,7 +244,8 @@ class Relay:
 
     async def hand_off_of(self, message_id: str, recipients: Sequence[str]) -> bool:
         """Whether a recipient's socket was given the message. Waits a moment, and only if one is there."""
-        if not any(recipient in self._live for recipient in recipients):
+        live = (each for recipient in recipients for each in self._live.get(recipient, ()))
+        if not any(subscription.takes_messages for subscription in live):
             return False
         given = asyncio.Event()
         self._waiting[message_id] = given

@@ -44,6 +44,7 @@ class AgentTable:
         self._changes = changes
         self._remembers = writable
         self._known: dict[str, Agent] = {}
+        self._found: dict[str, str] = {}
 
     def get(self, agent_id: str) -> Agent | None:
         known = self._known.get(agent_id)
@@ -58,13 +59,19 @@ class AgentTable:
         return agent
 
     def find(self, id_or_name: str) -> Agent | None:
-        known = self._known.get(id_or_name)
-        if known is not None and known.deleted_at is None:
-            return known
+        known = self._found.get(id_or_name)
+        if known is not None:
+            return self.get(known)
         row = self._connection.execute(_LIVING_BY_ID, (id_or_name,)).fetchone()
         if row is None:
             row = self._connection.execute(_LIVING_BY_NAME, (same_name(id_or_name),)).fetchone()
-        return None if row is None else agent_from(row)
+        if row is None:
+            return None
+        agent = agent_from(row)
+        if self._remembers:
+            self._found[id_or_name] = agent.id
+            self._known[agent.id] = agent
+        return agent
 
     def living(self) -> Sequence[Agent]:
         return [agent_from(row) for row in self._connection.execute(_LIVING)]
@@ -86,6 +93,7 @@ class AgentTable:
 
     def restore(self, agent: Agent, born: int) -> None:
         """Add an agent that was registered at that position."""
+        self.forget()
         self._connection.execute(
             _ADD,
             (
@@ -98,7 +106,7 @@ class AgentTable:
             self._changes.append(agent_record(agent, born))
 
     def update(self, agent: Agent) -> None:
-        self._known.pop(agent.id, None)
+        self.forget()
         self._connection.execute(
             _UPDATE,
             (
@@ -117,8 +125,9 @@ class AgentTable:
             self._changes.append({"record": "sign_of_life", "id": agent_id, "last_active": last_active})
 
     def forget(self) -> None:
-        """What is remembered may never have been stored: a group of works was taken back."""
+        """What is remembered is out of date, or was never stored: a group of works was taken back."""
         self._known.clear()
+        self._found.clear()
 
 
 def agent_from(row: tuple[Any, ...]) -> Agent:

@@ -26,7 +26,8 @@ SAVE = (
 )
 NEXT_OPEN = (
     f"{_SELECT} WHERE d.recipient = ? AND d.folder = 'new' AND d.cleared_at IS NULL"
-    " AND (d.expires_at IS NULL OR d.expires_at > ?) ORDER BY d.priority DESC, d.rid LIMIT 1"
+    " AND (d.expires_at IS NULL OR d.expires_at > ? OR d.seen_at IS NOT NULL)"
+    " ORDER BY d.priority DESC, d.rid LIMIT 1"
 )
 CLAIMS = (
     f"SELECT m.id, {_COLUMNS} FROM deliveries AS d INDEXED BY deliveries_claimed"
@@ -35,8 +36,8 @@ CLAIMS = (
     " ORDER BY d.claimed_at LIMIT :limit"
 )
 EXPIRED = (
-    f"{_SELECT} WHERE d.expires_at IS NOT NULL AND d.folder = 'new' AND d.cleared_at IS NULL"
-    " AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?"
+    f"{_SELECT} WHERE d.expires_at IS NOT NULL AND d.folder = 'new' AND d.seen_at IS NULL"
+    " AND d.cleared_at IS NULL AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?"
 )
 UNCLEARED = (
     f"SELECT m.id, {_COLUMNS} FROM deliveries AS d INDEXED BY deliveries_by_folder"

@@ -47,8 +47,8 @@ class HighWaterMark:
         if position < mark:
             raise StorageDamaged(
                 f"The data in {place} was acknowledged up to position {mark}, but the file ends at "
-                f"{position}: {mark - position} facts are missing. Restore a backup, or run `rook index rebuild`, which "
-                "accepts the loss.",
+                f"{position}: {mark - position} facts are missing. Restore a backup, or run `rook index rebuild`, "
+                "which accepts the loss.",
                 acknowledged=mark,
                 found=position,
             )

@@ -17,6 +17,7 @@ from rookery.stores.tables.rows import (
     CONTENT,
     DELIVERY_COLUMNS,
     MESSAGE_COLUMNS,
+    MOST_TEXT,
     PRIORITIES,
     delivery_from,
     message_from,
@@ -47,8 +48,11 @@ def page(connection: sqlite3.Connection, query: InboxQuery) -> Sequence[InboxIte
         return _items(connection, query, tuple(_RANKS), bounds, query.limit)
     items: list[InboxItem] = []
     for rank in reversed(_RANKS):
-        if len(items) < query.limit and bounds[f"from{rank}"] != _LAST:
+        if bounds[f"from{rank}"] != _LAST:
             items += _items(connection, query, (rank,), bounds, query.limit - len(items))
+        # A page that ended early for its size must not go on with what is less urgent.
+        if len(items) >= query.limit or sum(len(item.message.content) for item in items) >= MOST_TEXT:
+            break
     return items
 
 
@@ -88,12 +92,12 @@ def _arm(unread: bool, folder: Folder | None, rank: int, *, newest_first: bool) 
     index = "deliveries_unread" if unread else "deliveries_by_folder"
     conditions = [f"recipient = :recipient AND priority = {rank} AND cleared_at IS NULL"]
     if unread:
-        conditions.append("seen_at IS NULL")
+        conditions.append("folder = 'new' AND seen_at IS NULL")
     if folder is not None:
         conditions.append(f"folder = '{folder}'")
     conditions.append(f"rid {'<' if newest_first else '>'} :from{rank}")
     if folder is None or folder == "new":
-        conditions.append("(expires_at IS NULL OR expires_at > :now OR folder <> 'new')")
+        conditions.append("(expires_at IS NULL OR expires_at > :now OR folder <> 'new' OR seen_at IS NOT NULL)")
     return f"SELECT rid FROM deliveries INDEXED BY {index} WHERE {' AND '.join(conditions)}"
 
 

@@ -29,7 +29,8 @@ AFTER = (
 )
 # Both arms are ranges in order of position, so SQLite merges them and stops at the limit.
 AFTER_FOR = (
-    f"SELECT a.position, {_ENTRY} FROM audiences AS a CROSS JOIN events AS e ON e.position = a.position {_WITH_MESSAGE}"
+    f"SELECT a.position, {_ENTRY} FROM audiences AS a CROSS JOIN events AS e ON e.position = a.position"
+    f" {_WITH_MESSAGE}"
     f" WHERE a.agent = :agent AND a.position {_RANGE.format('a')}"
     " UNION ALL"
     f" SELECT e.position, {_ENTRY} FROM events AS e INDEXED BY events_for_everyone {_WITH_MESSAGE}"

@@ -15,8 +15,8 @@ MESSAGE_COLUMNS = (
 )  # fmt: skip
 DELIVERY_COLUMNS = (
     "recipient", "folder", "stored_at", "handed_off_at", "handed_off_via", "seen_at", "seen_via",
-    "claimed_at", "claimed_by", "expiries", "completed_at", "completed_by", "result", "error", "note", "replied_at",
-    "reply_id", "cleared_at",
+    "claimed_at", "claimed_by", "expiries", "completed_at", "completed_by", "result", "error", "note",
+    "replied_at", "reply_id", "cleared_at",
 )  # fmt: skip
 """All but the message, which the row names by its rid."""
 
@@ -68,8 +68,8 @@ def delivery_row(delivery: Delivery) -> tuple[object, ...]:
     return (
         delivery.recipient, delivery.folder, delivery.stored_at, delivery.handed_off_at,
         delivery.handed_off_via, delivery.seen_at, delivery.seen_via, delivery.claimed_at,
-        delivery.claimed_by, delivery.expiries, delivery.completed_at, delivery.completed_by, delivery.result, delivery.error,
-        delivery.note, delivery.replied_at, delivery.reply_id, delivery.cleared_at,
+        delivery.claimed_by, delivery.expiries, delivery.completed_at, delivery.completed_by,
+        delivery.result, delivery.error, delivery.note, delivery.replied_at, delivery.reply_id, delivery.cleared_at,
     )  # fmt: skip
 
 

@@ -91,6 +91,11 @@ class DeliveryContract(StoreCase):
         await change(store, last, seen)
         assert await next_open(store, NOW + 11) == last.id
 
+    async def test_what_was_read_in_time_stays_open_after_its_ttl(self, store: Store) -> None:
+        message = await store.write(lambda tx: posted(tx, expires_at=NOW + 10))
+        await change(store, message, seen)
+        assert await next_open(store, NOW + 11) == message.id
+
     async def test_a_claim_that_was_given_back_is_open_again_in_its_old_place(self, store: Store) -> None:
         first, second = await store.write(posted), await store.write(posted)
         await change(store, first, claimed)
@@ -130,13 +135,14 @@ class DeliveryContract(StoreCase):
         found = await store.read(lambda tx: tx.deliveries.claims_without_life_since(NOW + 1, 5))
         assert list(found) == [await store.read(lambda tx: tx.deliveries.get(message.id, OWL))]
 
-    async def test_what_is_new_after_its_ttl_has_expired(self, store: Store) -> None:
+    async def test_what_is_unread_after_its_ttl_has_expired(self, store: Store) -> None:
         async def sent(expires_at: int | None) -> Message:
             return await store.write(lambda tx: posted(tx, expires_at=expires_at))
 
-        brief, other, taken, finished = [await sent(NOW + 10) for _ in range(4)]
+        brief, other, read, taken, finished = [await sent(NOW + 10) for _ in range(5)]
         await sent(NOW + 50)
         await sent(None)
+        await change(store, read, seen)
         await change(store, taken, claimed)
         await change(store, finished, done)
 
@@ -148,7 +154,7 @@ class DeliveryContract(StoreCase):
         assert await expired(NOW + 11) == {brief.id, other.id}
         assert len(await expired(NOW + 11, limit=1)) == 1
 
-    async def test_at_every_moment_a_new_delivery_is_either_open_or_expired(self, store: Store) -> None:
+    async def test_at_every_moment_an_unread_delivery_is_either_open_or_expired(self, store: Store) -> None:
         await store.write(lambda tx: posted(tx, expires_at=NOW + 10))
         for now in range(NOW + 8, NOW + 13):
             is_open = await next_open(store, now) is not None

@@ -119,13 +119,17 @@ class InboxContract(StoreCase):
         nothing = InboxStats(new=0, cur=0, done=0, dead=0, unread=0)
         assert await store.read(lambda tx: tx.deliveries.stats(OWL)) == nothing
 
-    async def test_unread_means_not_seen(self, store: Store) -> None:
-        one, two, three = [await store.write(lambda tx, c=c: posted(tx, c)) for c in ("1", "2", "3")]
-        await change(store, one, seen)
-        await change(store, two, claimed)
-        await change(store, three, lambda delivery: delivery.handed_off(NOW, "websocket"))
-        assert await listed(store, replace(QUERY, unread_only=True)) == ["3"]
-        assert await listed(store) == ["1", "2", "3"]
+    async def test_unread_means_new_and_not_seen(self, store: Store) -> None:
+        moves = (seen, claimed, lambda delivery: claimed(delivery).claim_expired(), done, dead)
+        for number, move in enumerate(moves):
+            await change(store, await store.write(lambda tx, n=number: posted(tx, str(n))), move)
+        last = await store.write(lambda tx: posted(tx, "last"))
+        await change(store, last, lambda delivery: delivery.handed_off(NOW, "websocket"))
+        for order in EXPECTED:
+            assert await listed(store, replace(QUERY, order=order, unread_only=True)) == ["last"]
+        assert await listed(store, replace(QUERY, unread_only=True, folder="done")) == []
+        assert await listed(store) == ["0", "1", "2", "3", "4", "last"]
+        assert await store.read(lambda tx: tx.deliveries.unread_count(OWL, NOW)) == 1
 
     async def test_one_folder_can_be_listed_alone(self, store: Store) -> None:
         one, two, three, _ = [await store.write(lambda tx, c=c: posted(tx, c)) for c in ("1", "2", "3", "4")]
@@ -148,7 +152,7 @@ class InboxContract(StoreCase):
         left = InboxStats(new=1, cur=0, done=0, dead=0, unread=1)
         assert await store.read(lambda tx: tx.deliveries.stats(OWL)) == left
 
-    async def test_what_has_outlived_its_ttl_is_not_listed_or_counted(self, store: Store) -> None:
+    async def test_what_has_outlived_its_ttl_unread_is_not_listed_or_counted(self, store: Store) -> None:
         await store.write(lambda tx: posted(tx, "brief", expires_at=NOW + 10, priority="urgent"))
         await store.write(lambda tx: posted(tx, "lasting"))
         for order in EXPECTED:
@@ -161,16 +165,18 @@ class InboxContract(StoreCase):
         assert await store.read(lambda tx: tx.deliveries.unread_count(OWL, NOW + 9)) == 2
         assert await store.read(lambda tx: tx.deliveries.unread_count(OWL, NOW + 11)) == 1
 
+    async def test_what_was_read_in_time_stays_when_its_ttl_has_passed(self, store: Store) -> None:
+        for move in (seen, claimed, done, dead, lambda delivery: claimed(delivery).claim_expired()):
+            message = await store.write(lambda tx: posted(tx, expires_at=NOW + 10))
+            await change(store, message, move)
+        for order in EXPECTED:
+            assert len(await listed(store, replace(QUERY, order=order, now=NOW + 11))) == 5
+        assert await store.read(lambda tx: list(tx.deliveries.expired(NOW + 11, 9))) == []
+
     async def test_the_unread_count_is_the_number_of_unread_ones_listed(self, store: Store) -> None:
-        moves = [
-            seen,
-            claimed,
-            done,
-            dead,
-            cleared,
-            lambda d: cleared(seen(d)),
-            lambda d: d.handed_off(NOW, "ws"),
-        ]
+        moves: list[Callable[[Delivery], Delivery]] = [
+            seen, claimed, done, dead, cleared, lambda d: cleared(seen(d)), lambda d: d.handed_off(NOW, "ws"),
+        ]  # fmt: skip
         for number, move in enumerate(moves):
             expires_at = NOW + 10 if number % 2 else None
             message = await store.write(lambda tx, at=expires_at: posted(tx, "text", expires_at=at))
@@ -186,7 +192,7 @@ class InboxContract(StoreCase):
         for message, move in zip(messages, (claimed, claimed, done, dead, seen, cleared), strict=False):
             await change(store, message, move)
         await store.write(lambda tx: posted(tx, to=BEAR))
-        stats = InboxStats(new=2, cur=2, done=1, dead=1, unread=3)  # done and dead here without being seen
+        stats = InboxStats(new=2, cur=2, done=1, dead=1, unread=1)  # what is finished waits for no reader
         assert await store.read(lambda tx: tx.deliveries.stats(OWL)) == stats
 
     async def test_queue_stats_count_over_the_whole_store(self, store: Store) -> None:

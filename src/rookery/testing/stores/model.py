@@ -81,7 +81,7 @@ class Model:
 
     def expired(self, delivery: Delivery, now: int) -> bool:
         expires_at = self.messages[delivery.message_id].expires_at
-        return delivery.folder == "new" and expires_at is not None and expires_at <= now
+        return delivery.unread and expires_at is not None and expires_at <= now
 
     def inbox(self, query: InboxQuery) -> list[InboxItem]:
         items = [
@@ -89,7 +89,7 @@ class Model:
             for delivery in self.of(query.recipient)
             if not self.expired(delivery, query.now)
             and (query.folder is None or delivery.folder == query.folder)
-            and not (query.unread_only and delivery.read)
+            and (delivery.unread or not query.unread_only)
         ]
         if query.order == "latest":
             items.reverse()
@@ -109,7 +109,7 @@ class Model:
             cur=folders.count("cur"),
             done=folders.count("done"),
             dead=folders.count("dead"),
-            unread=sum(not delivery.read for delivery in deliveries),
+            unread=sum(delivery.unread for delivery in deliveries),
         )
 
     def silent_claims(self, moment: int) -> list[Delivery]:

@@ -15,7 +15,7 @@ FOX, OWL, BEAR = "swift-fox", "wise-owl", "calm-bear"
 BY_FOX = Principal(FOX, "token-of-fox")
 NOW = 1_800_000_000_000
 
-posting = Posting(MessageIds(random.Random(7).getrandbits))  # noqa: S311 - repeatable, not secret
+posting = Posting(MessageIds(random.Random(7).getrandbits))
 
 
 class Mishap(Exception):

@@ -39,7 +39,7 @@ class Switchboard:
         self._make_store = make_store
         self._directory = directory
         self.clock = HandClock()
-        self.posting = Posting(MessageIds(random.Random(5).getrandbits))  # noqa: S311 - repeatable, not secret
+        self.posting = Posting(MessageIds(random.Random(5).getrandbits))
 
     async def start(self) -> None:
         self.store = store = self._make_store(self._directory)

@@ -137,7 +137,8 @@ class Traffic(World):
         def complete(delivery: Delivery) -> Delivery:
             if delivery.folder == outcome and (delivery.result, delivery.error) == ("fine", None):
                 return delivery  # saying the same twice is fine
-            return delivery.completed(self.now(), agent.id, outcome, result="fine")
+            seen = delivery.seen(self.now(), "rest")
+            return seen.completed(self.now(), agent.id, outcome, result="fine")
 
         expected = self.moved(message, agent.id, complete)
         how = Completion(outcome=outcome, result="fine")

@@ -147,12 +147,14 @@ class TransactionContract(StoreCase):
     async def test_a_read_sees_every_write_answered_before_it(self, store: Store) -> None:
         for _ in range(50):
             message = await store.write(posted)
-            found = await asyncio.gather(*(store.read(lambda tx: tx.messages.get(message.id)) for _ in range(4)))
-            assert found == [message] * 4
+            reads = [store.read(lambda tx, m=message.id: tx.messages.get(m)) for _ in range(4)]
+            assert await asyncio.gather(*reads) == [message] * 4
 
     async def test_works_that_arrive_together_are_done_in_order_of_arrival(self, store: Store) -> None:
-        works = [lambda tx, n=n: posted(tx, str(n), to=(OWL, BEAR)[n % 2]) for n in range(200)]
-        await asyncio.gather(*(store.write(work) for work in works))
+        def numbered(number: int) -> Callable[[Transaction], Message]:
+            return lambda tx: posted(tx, str(number), to=(OWL, BEAR)[number % 2])
+
+        await asyncio.gather(*(store.write(numbered(number)) for number in range(200)))
         entries = await store.read(journal)
         sent = [
             entry.message.content for entry in entries if isinstance(entry.fact, MessageSent) and entry.message

@@ -84,11 +84,11 @@ CREATE UNIQUE INDEX deliveries_by_message ON deliveries (message, recipient);
 CREATE INDEX deliveries_by_folder ON deliveries (recipient, folder, priority DESC, rid)
     WHERE cleared_at IS NULL;
 CREATE INDEX deliveries_unread ON deliveries (recipient, priority DESC, rid)
-    WHERE seen_at IS NULL AND cleared_at IS NULL;
+    WHERE folder = 'new' AND seen_at IS NULL AND cleared_at IS NULL;
 CREATE INDEX deliveries_claimed ON deliveries (claimed_at)
     WHERE folder = 'cur' AND cleared_at IS NULL;
 CREATE INDEX deliveries_expiring ON deliveries (expires_at, recipient)
-    WHERE expires_at IS NOT NULL AND folder = 'new' AND cleared_at IS NULL;
+    WHERE expires_at IS NOT NULL AND folder = 'new' AND seen_at IS NULL AND cleared_at IS NULL;
 
 -- `audience` is '*' for everyone, else the ids, separated by spaces. Those ids are in `audiences` as well,
 -- so that one agent's share of the journal is a range.

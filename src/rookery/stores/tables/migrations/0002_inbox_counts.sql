@@ -28,8 +28,8 @@ BEGIN
             - (OLD.cleared_at IS NULL AND OLD.folder = 'done'),
         dead = dead + (NEW.cleared_at IS NULL AND NEW.folder = 'dead')
             - (OLD.cleared_at IS NULL AND OLD.folder = 'dead'),
-        unread = unread + (NEW.cleared_at IS NULL AND NEW.seen_at IS NULL)
-            - (OLD.cleared_at IS NULL AND OLD.seen_at IS NULL),
+        unread = unread + (NEW.cleared_at IS NULL AND NEW.folder = 'new' AND NEW.seen_at IS NULL)
+            - (OLD.cleared_at IS NULL AND OLD.folder = 'new' AND OLD.seen_at IS NULL),
         handed = handed + (NEW.direct AND NEW.handed_off_at IS NOT NULL)
             - (OLD.direct AND OLD.handed_off_at IS NOT NULL)
     WHERE recipient = NEW.recipient;
@@ -41,7 +41,7 @@ CREATE TRIGGER deliveries_counted_out AFTER DELETE ON deliveries BEGIN
         cur = cur - (OLD.cleared_at IS NULL AND OLD.folder = 'cur'),
         done = done - (OLD.cleared_at IS NULL AND OLD.folder = 'done'),
         dead = dead - (OLD.cleared_at IS NULL AND OLD.folder = 'dead'),
-        unread = unread - (OLD.cleared_at IS NULL AND OLD.seen_at IS NULL),
+        unread = unread - (OLD.cleared_at IS NULL AND OLD.folder = 'new' AND OLD.seen_at IS NULL),
         direct = direct - OLD.direct,
         handed = handed - (OLD.direct AND OLD.handed_off_at IS NOT NULL)
     WHERE recipient = OLD.recipient;
