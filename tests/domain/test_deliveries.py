@@ -33,6 +33,15 @@ def test_being_seen_is_what_read_means() -> None:
     assert (seen.rung, seen.read, seen.folder) == ("seen", True, "new")
 
 
+def test_unread_is_what_is_new_and_was_not_seen() -> None:
+    assert NEW.unread
+    assert NEW.handed_off(2, "websocket").unread
+    assert not NEW.seen(3, "rest").unread
+    assert not CLAIMED.unread
+    assert not CLAIMED.claim_expired().unread
+    assert not NEW.completed(7, "fox", "dead").unread
+
+
 def test_only_the_first_proof_of_reading_counts() -> None:
     seen = NEW.seen(3, "rest")
     assert seen.seen(9, "websocket") is seen

@@ -42,9 +42,7 @@ def words_its_own_message(kind: type[RookeryError]) -> bool:
 
 
 def test_every_error_that_words_its_own_message_has_a_sample_here() -> None:
-    assert {type(sample) for sample in SAMPLES} == {
-        kind for kind in every_error() if words_its_own_message(kind)
-    }
+    assert {type(sample) for sample in SAMPLES} == {kind for kind in every_error() if words_its_own_message(kind)}
 
 
 @pytest.mark.parametrize("kind", every_error())

@@ -97,7 +97,5 @@ def test_message_ids_always_grow_whatever_the_clock_and_the_dice_say(draws: list
 
 
 @given(st.integers(0, 2**48 - 2), st.integers(0, 2**79 - 1), st.integers(0, 2**79 - 1))
-def test_ids_of_two_hubs_sort_by_time_as_long_as_their_milliseconds_differ(
-    now: int, one: int, other: int
-) -> None:
+def test_ids_of_two_hubs_sort_by_time_as_long_as_their_milliseconds_differ(now: int, one: int, other: int) -> None:
     assert MessageIds(bits(one)).next(now) < MessageIds(bits(other)).next(now + 1)

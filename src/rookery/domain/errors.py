@@ -78,7 +78,11 @@ class AgentNotFound(NotFound):
     code = "agent_not_found"
 
     def __init__(self, wanted: str, available: Sequence[str] = ()) -> None:
-        known = f" Known agents: {', '.join(available)}." if available else " No agent is registered yet."
+        known = (
+            f" Known agents: {', '.join(available)}."
+            if available
+            else " No agent is registered yet; `rook register` makes one."
+        )
         super().__init__(f"No agent is called {wanted!r}.{known}", agent=wanted, available=list(available))
         self.available = available
 

@@ -8,23 +8,14 @@ from rookery.domain.ids import BROADCAST, HUB, OPERATOR
 _SHAPE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LEET = str.maketrans({"0": "o", "1": "l", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g", "i": "l"})
 _SEPARATORS = re.compile(r"[._-]+")
-_DRESSING = re.compile(r"^[._-]*(?:(?:the|a|my|your|our|real|true)[._-]+)+|[._\d-]+$")
+_DRESSING = re.compile(r"^[._-]*(?:(?:the|a|my|your|our|real|true)[._-]+)+|[._-]*v?[._\d-]+$")
 
-# Authority that no agent has, and the words that mean "everybody" or stand at fixed places of the addresses.
-_AUTHORITY = (OPERATOR, HUB, "user", "human", "system", "admin", "administrator", "root", "owner", "rookery")
-_PLACES = (
-    BROADCAST,
-    "all",
-    "everyone",
-    "me",
-    "self",
-    "register",
-    "messages",
-    "send",
-    "stats",
-    "test",
-    "search",
-)
+# Authority that no agent has: refused however it is dressed up. And the words that mean everybody.
+_AUTHORITY = (
+    OPERATOR, HUB, "user", "superuser", "human", "system", "admin", "sysadmin", "administrator", "root", "owner",
+    "rookery",
+)  # fmt: skip
+_EVERYBODY = (BROADCAST, "all", "everyone", "everybody")
 
 
 def checked_name(name: str) -> str:
@@ -52,9 +43,10 @@ def same_name(name: str) -> str:
 def reads_as_reserved(name: str) -> bool:
     folded = name.casefold()
     undressed = _DRESSING.sub("", folded)
-    return not _RESERVED.isdisjoint(
-        {_skeleton(folded), _skeleton(undressed), _skeleton(undressed.removesuffix("s"))}
-    )
+    whole, bare = _skeleton(folded), _skeleton(undressed)
+    if whole in _MEANING_EVERYBODY:
+        return True
+    return not _WITH_AUTHORITY.isdisjoint({whole, bare, bare.removesuffix("s"), bare.removeprefix("the")})
 
 
 def _skeleton(name: str) -> str:
@@ -63,4 +55,5 @@ def _skeleton(name: str) -> str:
     return plain.replace("rn", "m").replace("vv", "w")
 
 
-_RESERVED = frozenset(_skeleton(word) for word in (*_AUTHORITY, *_PLACES))
+_WITH_AUTHORITY = frozenset(map(_skeleton, _AUTHORITY))
+_MEANING_EVERYBODY = frozenset(map(_skeleton, _EVERYBODY))

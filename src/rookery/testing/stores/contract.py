@@ -9,6 +9,7 @@ from rookery.testing.stores.journal import JournalContract
 from rookery.testing.stores.lifecycle import LifecycleContract
 from rookery.testing.stores.messages import MessageContract
 from rookery.testing.stores.pruning import PruningContract
+from rookery.testing.stores.reading import ReadingContract
 from rookery.testing.stores.search import SearchContract
 from rookery.testing.stores.tokens import PacingContract, TokenContract
 from rookery.testing.stores.transactions import TransactionContract
@@ -24,6 +25,7 @@ class StoreContract(
     TokenContract,
     PacingContract,
     TransactionContract,
+    ReadingContract,
     PruningContract,
     ExportContract,
     LifecycleContract,

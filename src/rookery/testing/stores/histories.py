@@ -22,7 +22,7 @@ from rookery.testing.stores.samples import journal
 from rookery.testing.stores.switchboard import CLAIM_RULES, Switchboard
 from rookery.testing.stores.world import THE_OPERATOR
 
-EXAMPLES_PER_HISTORY = 4
+EXAMPLES_PER_HISTORY = 5
 """A history of many steps is worth several examples of a plain property."""
 
 
@@ -40,7 +40,7 @@ class HistoryContract(StoreCase):
             settings=settings(
                 profile,
                 max_examples=max(1, profile.max_examples // EXAMPLES_PER_HISTORY),
-                stateful_step_count=30,
+                stateful_step_count=40,
                 deadline=None,
                 suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
             ),

@@ -47,6 +47,10 @@ def claimed(delivery: Delivery) -> Delivery:
     return delivery.claimed(NOW, OWL, "rest")
 
 
+def given_back(delivery: Delivery) -> Delivery:
+    return claimed(delivery).claim_expired()
+
+
 def done(delivery: Delivery) -> Delivery:
     return delivery.completed(NOW, OWL, "done")
 
@@ -120,8 +124,7 @@ class InboxContract(StoreCase):
         assert await store.read(lambda tx: tx.deliveries.stats(OWL)) == nothing
 
     async def test_unread_means_new_and_not_seen(self, store: Store) -> None:
-        moves = (seen, claimed, lambda delivery: claimed(delivery).claim_expired(), done, dead)
-        for number, move in enumerate(moves):
+        for number, move in enumerate((seen, claimed, given_back, done, dead)):
             await change(store, await store.write(lambda tx, n=number: posted(tx, str(n))), move)
         last = await store.write(lambda tx: posted(tx, "last"))
         await change(store, last, lambda delivery: delivery.handed_off(NOW, "websocket"))
@@ -166,7 +169,7 @@ class InboxContract(StoreCase):
         assert await store.read(lambda tx: tx.deliveries.unread_count(OWL, NOW + 11)) == 1
 
     async def test_what_was_read_in_time_stays_when_its_ttl_has_passed(self, store: Store) -> None:
-        for move in (seen, claimed, done, dead, lambda delivery: claimed(delivery).claim_expired()):
+        for move in (seen, claimed, given_back, done, dead):
             message = await store.write(lambda tx: posted(tx, expires_at=NOW + 10))
             await change(store, message, move)
         for order in EXPECTED:

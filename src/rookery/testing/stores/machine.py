@@ -28,12 +28,13 @@ class StoreMachine(Traffic):
 
     # -- time ------------------------------------------------------------------------------------------
 
-    @rule(milliseconds=st.sampled_from([1, 3_000, 11_000]))
+    @rule(milliseconds=st.sampled_from([1, 3_000]))
     def time_passes(self, milliseconds: int) -> None:
         self.hub.clock.move_on(milliseconds)
 
-    @rule()
-    def silent_agents_lose_their_claims(self) -> None:
+    @rule(after=st.sampled_from([0, 11_000, 11_000]))
+    def silent_agents_lose_their_claims(self, after: int) -> None:
+        self.hub.clock.move_on(after)
         lost = self.model.silent_claims(self.now() - CLAIM_RULES.silence)
         assert self.run(self.hub.inbox.expire_claims()) == len(lost)
         buried: list[Delivery] = []
@@ -45,8 +46,9 @@ class StoreMachine(Traffic):
                 buried.append(reopened.completed(self.now(), HUB, "dead", error=reason))
         self.bury(buried)
 
-    @rule()
-    def late_messages_die(self) -> None:
+    @rule(after=st.sampled_from([0, 6_000]))
+    def late_messages_die(self, after: int) -> None:
+        self.hub.clock.move_on(after)
         late = self.model.late(self.now())
         assert self.run(self.hub.inbox.expire_messages()) == len(late)
         reason = "its time to live passed before anybody took it"

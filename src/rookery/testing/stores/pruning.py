@@ -51,6 +51,19 @@ class PruningContract(StoreCase):
         assert told == [kept.id, kept.id]
         assert await history(store) == [kept]
 
+    async def test_search_does_not_take_a_newcomer_for_what_was_pruned(self, store: Store) -> None:
+        sent = [await store.write(lambda tx: posted(tx, "finished")) for _ in range(3)]
+        await store.rebuild(lambda _: None)  # whatever is indexed behind the sends is indexed now
+        for message in sent:
+            await change(store, message, done)
+        assert await prune(store) == 3
+        for _ in range(3):
+            await store.write(lambda tx: posted(tx, "newcomer"))
+        for party in (None, OWL):
+            for word, hits in (("finished", 0), ("newcomer", 3)):
+                found = await store.read(lambda tx, w=word, who=party: tx.messages.search(w, party=who, limit=9))
+                assert contents(found) == [word] * hits
+
     async def test_counts_follow(self, store: Store) -> None:
         for move in (done, dead, cleared):
             await change(store, await store.write(posted), move)
@@ -147,6 +160,18 @@ class PruningContract(StoreCase):
         view = await store.read(replayed)
         assert len(view.messages) == 1
         assert view == await store.read(stored)
+        named = [e.fact.message_ids for e in await store.read(journal) if isinstance(e.fact, MessagesCleared)]
+        assert named == [tuple(view.messages)]
+
+    async def test_recent_entries_are_free_of_what_was_pruned(self, store: Store) -> None:
+        for move in (done, claimed, done):
+            await change(store, await store.write(posted), move)
+        assert await prune(store) == 2
+        await store.write(posted)
+        entries = await store.read(journal)
+        for position in range(entries[-1].position + 1):
+            recent = store.recent(position)
+            assert recent is None or list(recent) == [entry for entry in entries if entry.position > position]
 
     async def test_pruning_nothing_changes_nothing(self, store: Store) -> None:
         await store.write(posted)

@@ -26,9 +26,13 @@ class Traffic(World):
     # -- agents ----------------------------------------------------------------------------------------
 
     @initialize()
-    def two_agents_come(self) -> None:
+    def two_agents_come_and_write(self) -> None:
         self.an_agent_comes()
         self.an_agent_comes()
+        for sender, priority, ttl in ((0, "normal", None), (1, "high", None), (4, "low", 5_000)):
+            self.somebody_writes(sender, sender + 1, priority, ttl)
+            self.hub.clock.move_on(1)
+        self.somebody_tells_everybody(4)
 
     @precondition(lambda self: len(self.model.living()) < MOST_AGENTS)
     @rule()
