@@ -1,6 +1,5 @@
 """The default store: one SQLite file in write-ahead mode, synced at every commit."""
 
-from pathlib import Path
 from typing import ClassVar
 
 from rookery.stores.tables.ground import Ground
@@ -15,6 +14,3 @@ class SqliteStore(TableStore):
 
     def ground(self, *, accept_loss: bool) -> Ground:
         return Ground(self.directory, self.file, accept_loss=accept_loss)
-
-    def __init__(self, directory: Path, *, queue_limit: int = 10_000, readers: int = 3) -> None:
-        super().__init__(directory, queue_limit=queue_limit, readers=readers)

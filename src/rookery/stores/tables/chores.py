@@ -22,8 +22,7 @@ class Chores:
     def __init__(self, connection: sqlite3.Connection, place: Path) -> None:
         self._connection = connection
         self._place = place
-        self._indexed = -search.backlog(connection)
-        self._last_rid = 0
+        self._indexed: int | None = None
         self._dirty = True
         self.any = True
         self.more = False
@@ -31,9 +30,9 @@ class Chores:
     def after_group(self, last_rid: int) -> None:
         self.any = self._dirty = True
         self.more = False
-        self._last_rid = max(self._last_rid, last_rid)
-        if self._last_rid - self._indexed > search.BACKLOG_LIMIT:
-            self._guarded(self._index, _ROWS_WHEN_BEHIND)
+        while self._indexed is None or last_rid - self._indexed > search.BACKLOG_LIMIT:
+            if not self._guarded(self._index, _ROWS_WHEN_BEHIND):
+                break
 
     def when_idle(self) -> None:
         """One short piece of work, so that a send that comes meanwhile hardly waits."""
@@ -43,12 +42,15 @@ class Chores:
             self._dirty = False
         self.any = self.more
 
+    def make_room(self) -> None:
+        """On a full disk, once the reserve is given back: the log into the database, which shortens the log."""
+        self._guarded(self._truncate_log, 0)
+
     def after_freeing(self) -> None:
         """On a full disk: give back at once what a work has freed, in steps that need little room."""
-        self._guarded(self._truncate_log, 0)
+        self.make_room()
         while self._guarded(self._free_pages, 1):
-            self._guarded(self._truncate_log, 0)
-        self._guarded(self._truncate_log, 0)
+            self.make_room()
 
     def last(self) -> None:
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -64,6 +66,7 @@ class Chores:
 
     def _index(self, rows: int) -> bool:
         if search.backlog(self._connection) == 0:
+            self._indexed = search.last_indexed(self._connection)
             return False
         self._connection.execute("BEGIN IMMEDIATE")
         self._indexed = search.index_more(self._connection, rows)

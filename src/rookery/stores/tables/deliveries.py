@@ -24,6 +24,10 @@ SAVE = (
     f"UPDATE deliveries SET {', '.join(f'{column} = ?' for column in DELIVERY_COLUMNS[1:])}"
     " WHERE message = (SELECT rid FROM messages WHERE id = ?) AND recipient = ?"
 )
+_LAY = (
+    "SELECT d.folder, d.cleared_at FROM messages AS m CROSS JOIN deliveries AS d ON d.message = m.rid"
+    " WHERE m.id = ? AND d.recipient = ?"
+)
 NEXT_OPEN = (
     f"{_SELECT} WHERE d.recipient = ? AND d.folder = 'new' AND d.cleared_at IS NULL"
     " AND (d.expires_at IS NULL OR d.expires_at > ? OR d.seen_at IS NOT NULL)"
@@ -90,7 +94,11 @@ class DeliveryTable:
         return InboxStats(new=row[0], cur=row[1], done=row[2], dead=row[3], unread=row[4])
 
     def queue_stats(self) -> QueueStats:
-        """Exact, from sums over the inboxes: the cost grows with the number of agents, not of messages."""
+        """Exact, from sums over the inboxes: the cost grows with the number of agents, not of messages.
+
+        `direct_delivered` and `queued` share out the deliveries of all messages but broadcasts: those that
+        were ever handed off, and those that never were. `total_queued_messages` lie in `new` now.
+        """
         self._flush_counts()
         totals = dict(self._connection.execute(_TOTALS).fetchall())
         handed, not_handed, new, unread, inboxes = self._connection.execute(_QUEUES).fetchone()
@@ -106,17 +114,22 @@ class DeliveryTable:
 
     def save(self, delivery: Delivery) -> None:
         self._flush_counts()
-        self._connection.execute(SAVE, (*delivery_row(delivery)[1:], delivery.message_id, delivery.recipient))
         if self._changes is not None:
-            self._changes.append(delivery_record(delivery))
+            self._changes.append(delivery_record(delivery) | {"before": self._before(delivery)})
+        self._connection.execute(SAVE, (*delivery_row(delivery)[1:], delivery.message_id, delivery.recipient))
 
     def save_many(self, deliveries: Sequence[Delivery]) -> None:
         self._flush_counts()
+        if self._changes is not None:
+            self._changes.extend(delivery_record(each) | {"before": self._before(each)} for each in deliveries)
         self._connection.executemany(
             SAVE, [(*delivery_row(each)[1:], each.message_id, each.recipient) for each in deliveries]
         )
-        if self._changes is not None:
-            self._changes.extend(delivery_record(each) for each in deliveries)
+
+    def _before(self, delivery: Delivery) -> dict[str, object]:
+        """Where the delivery lay, so that who follows the changes knows whether it moves."""
+        row = self._connection.execute(_LAY, (delivery.message_id, delivery.recipient)).fetchone()
+        return {} if row is None else {"folder": row[0], "cleared_at": row[1]}
 
     def next_open(self, recipient: str, now: int) -> Delivery | None:
         row = self._connection.execute(NEXT_OPEN, (recipient, now)).fetchone()

@@ -45,11 +45,11 @@ class Ground:
         self.mark.write(transaction.journal.end())
         self.reserve.make()
         sync_directory(self.directory)
-        return (
-            GroupCommit(transaction, self.directory, self.reserve, self.truth()),
-            transaction,
-            Chores(connection, self.directory),
+        chores = Chores(connection, self.directory)
+        commit = GroupCommit(
+            transaction, self.directory, self.reserve, make_room=chores.make_room, truth=self.truth()
         )
+        return commit, transaction, chores
 
     def take_down(self) -> None:
         if self._connection is not None:

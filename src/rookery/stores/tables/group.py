@@ -19,6 +19,10 @@ class Truth(Protocol):
         """Make the group's changes durable. Raises when they cannot be; then nothing of them may remain."""
         ...
 
+    def after_commit(self) -> None:
+        """The database has them: what was kept for undoing them can go."""
+        ...
+
     def after_rollback(self) -> None:
         """The database did not take the changes: undo them."""
         ...
@@ -43,12 +47,19 @@ class GroupCommit:
     """Used by the writer's thread alone."""
 
     def __init__(
-        self, transaction: TableTransaction, place: Path, reserve: Reserve, truth: Truth | None = None
+        self,
+        transaction: TableTransaction,
+        place: Path,
+        reserve: Reserve,
+        *,
+        make_room: Callable[[], None],
+        truth: Truth | None = None,
     ) -> None:
         self._transaction = transaction
         self._place = place
         self._reserve = reserve
         self._truth = truth
+        self._make_room = make_room
 
     def run(self, jobs: Sequence[Job], on_commit: Callable[[], None]) -> list[Outcome]:
         """Run and commit the works. `on_commit` is called once they are durable, before they are forgotten.
@@ -58,6 +69,7 @@ class GroupCommit:
         """
         outcomes: list[Outcome] = []
         waiting = list(jobs)
+        retried = any(job.alone for job in jobs)  # its input may be a stream that can be read but once
         if self._reserve.spent:
             self._reserve.make()
         while waiting:
@@ -77,6 +89,10 @@ class GroupCommit:
                 fault = self._rolled_back(error)
                 if isinstance(fault, StorageFull) and not already_spent:
                     self._reserve.spend()
+                    self._make_room()
+                    if not retried:
+                        retried = True
+                        self._reserve.make()  # a shorter log may be all the room that was needed
                     continue
                 return outcomes + [(job, None, fault) for job in waiting]
             self._roll_back()
@@ -110,6 +126,8 @@ class GroupCommit:
         transaction.connection.execute("COMMIT")
         on_commit()
         transaction.committed()
+        if self._truth is not None:
+            self._truth.after_commit()
 
     def _roll_back(self) -> None:
         self._transaction.rolled_back()

@@ -64,6 +64,8 @@ def load(transaction: TableTransaction, records: Iterable[Record]) -> int:
     connection.execute("DELETE FROM events")
     connection.execute("DELETE FROM audiences")
     transaction.replaced = True
+    if transaction.changes is not None:
+        transaction.changes.append({"record": "journal_emptied"})
     arrived = iter(records)
     header = next(arrived, Record())
     expected = _checked(header)

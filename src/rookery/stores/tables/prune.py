@@ -38,6 +38,10 @@ def by_id(connection: sqlite3.Connection, message_ids: Sequence[str]) -> list[Fo
     return [row for row in rows if row is not None]
 
 
+def recipients(connection: sqlite3.Connection, rid: int) -> list[str]:
+    return [row[0] for row in connection.execute("SELECT recipient FROM deliveries WHERE message = ?", (rid,))]
+
+
 def remove(connection: sqlite3.Connection, found: Sequence[Found]) -> None:
     """The messages, their deliveries, keys, words and the facts that are about one of them."""
     rids = [(rid,) for rid, _, _ in found]
@@ -45,7 +49,7 @@ def remove(connection: sqlite3.Connection, found: Sequence[Found]) -> None:
     search.forget(connection, [rid for rid, _, _ in found])
     connection.executemany("DELETE FROM deliveries WHERE message = ?", rids)
     connection.executemany("DELETE FROM idempotency WHERE message_id = ?", ids)
-    _remove_events(connection, [message_id for _, message_id, _ in found])
+    remove_events(connection, [message_id for _, message_id, _ in found])
     connection.executemany("DELETE FROM messages WHERE rid = ?", rids)
 
 
@@ -66,7 +70,7 @@ def forget_clearings(connection: sqlite3.Connection, gone: frozenset[str]) -> No
             _remove_event(connection, position)
 
 
-def _remove_events(connection: sqlite3.Connection, message_ids: Sequence[str]) -> None:
+def remove_events(connection: sqlite3.Connection, message_ids: Sequence[str]) -> None:
     for message_id in message_ids:
         for (position,) in connection.execute(_BY_MESSAGE, (message_id,)).fetchall():
             _remove_event(connection, position)

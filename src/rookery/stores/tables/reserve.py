@@ -4,7 +4,12 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-_SIZE = 4 * 1024 * 1024
+from rookery.stores.tables.connection import LOG_LIMIT
+
+_SIZE = 2 * LOG_LIMIT + 2 * 1024 * 1024
+"""When the disk is full, the whole log must still fit into the database file. The log is as long as its limit,
+and longer by what it grew after the last room for a checkpoint was gone, which is less than its limit again."""
+
 _MARGIN = 1024 * 1024
 
 

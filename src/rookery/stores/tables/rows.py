@@ -69,7 +69,8 @@ def delivery_row(delivery: Delivery) -> tuple[object, ...]:
         delivery.recipient, delivery.folder, delivery.stored_at, delivery.handed_off_at,
         delivery.handed_off_via, delivery.seen_at, delivery.seen_via, delivery.claimed_at,
         delivery.claimed_by, delivery.expiries, delivery.completed_at, delivery.completed_by,
-        delivery.result, delivery.error, delivery.note, delivery.replied_at, delivery.reply_id, delivery.cleared_at,
+        delivery.result, delivery.error, delivery.note, delivery.replied_at, delivery.reply_id,
+        delivery.cleared_at,
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def find(connection: sqlite3.Connection, text: str, *, party: str | None, limit:
     words = match_expression(text)
     if not words or limit <= 0:
         return []
-    (indexed,) = connection.execute(_INDEXED).fetchone()
+    indexed = last_indexed(connection)
     found: list[tuple[float, int]] = connection.execute(
         _MATCHES, {"words": words, "party": party, "limit": limit}
     ).fetchall()
@@ -59,13 +59,18 @@ def match_expression(text: str) -> str:
     return " ".join('"' + chunk.replace('"', '""') + '"*' for chunk in chunks[:32])
 
 
+def last_indexed(connection: sqlite3.Connection) -> int:
+    """The rid up to which messages are in the index."""
+    return connection.execute(_INDEXED).fetchone()[0]
+
+
 def backlog(connection: sqlite3.Connection) -> int:
     return connection.execute(_BEHIND).fetchone()[0]
 
 
 def index_more(connection: sqlite3.Connection, rows: int) -> int:
     """Add the next messages to the index, within the caller's transaction. Returns the last rid in it."""
-    (indexed,) = connection.execute(_INDEXED).fetchone()
+    indexed = last_indexed(connection)
     (last,) = connection.execute(_CHUNK, (indexed, rows)).fetchone()
     if last is None:
         return indexed

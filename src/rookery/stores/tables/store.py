@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from rookery.domain.errors import StorageUnavailable
+from rookery.domain.errors import StorageDamaged, StorageUnavailable
 from rookery.domain.events import Entry
 from rookery.ports import RebuildReport, StoreReport, Transaction
 from rookery.stores.tables import export, verify
@@ -111,11 +111,15 @@ class TableStore:
         progress("Checking the database file ...")
         notes += await self.read(verify.faults_of_file)
         progress("Checking each message against its digest ...")
-        messages, damaged = await self.read(verify.messages)
-        progress("Making the search index anew ...")
-        await self.write(verify.forget_words)
-        while left := await self.write(verify.index_words):
-            progress(f"{left:,} messages left to index ...")
+        messages, damaged = 0, list[str]()
+        try:
+            messages, damaged = await self.read(verify.messages)
+            progress("Making the search index anew ...")
+            await self.write(verify.forget_words)
+            while left := await self.write(verify.index_words):
+                progress(f"{left:,} messages left to index ...")
+        except StorageDamaged as damage:
+            notes.append(damage.message)
         return RebuildReport(messages=messages, damaged=damaged, notes=notes)
 
     def export(self) -> Iterator[Record]:

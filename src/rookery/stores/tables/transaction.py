@@ -100,6 +100,9 @@ class TableTransaction:
             self.changes.clear()
 
     def _remove(self, found: Sequence[pruning.Found]) -> None:
+        if self.changes is not None:
+            reached = {message_id: pruning.recipients(self.connection, rid) for rid, message_id, _ in found}
+            self.changes.append({"record": "removed", "messages": reached})
         pruning.remove(self.connection, found)
         self.messages.removed(len(found), sum(kind == "broadcast" for _, _, kind in found))
 
@@ -109,5 +112,3 @@ class TableTransaction:
         self.replaced = True
         pruning.forget_clearings(self.connection, frozenset(gone))
         search.rids_may_repeat(self.connection)
-        if self.changes is not None:
-            self.changes.append({"record": "removed", "message_ids": list(gone)})

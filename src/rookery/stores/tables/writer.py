@@ -94,7 +94,6 @@ class Writer:
         self.waiting -= len(outcomes)
         if replaced_end is not None:
             self.tail.forget(replaced_end)
-            entries = entries or ()
         elif entries:
             self.tail.extend(entries, sizes)
         if entries or replaced_end is not None:
