@@ -1,0 +1,43 @@
+"""Everything a client can do, once for both kinds."""
+
+from rookery.client import agents as about_agents
+from rookery.client import hub as about_hub
+from rookery.client import inbox as about_inbox
+from rookery.client import messages as about_messages
+from rookery.client.operation import Operation
+
+
+class Operations:
+    """Methods answer with the structs of `rookery.wire.responses` and raise `RookeryError`s."""
+
+    me = Operation(about_agents.me)
+    agents = Operation(about_agents.agents)
+    agent = Operation(about_agents.agent)
+    update = Operation(about_agents.update)
+    rename = Operation(about_agents.rename)
+    delete = Operation(about_agents.delete)
+    heartbeat = Operation(about_agents.heartbeat)
+    new_token = Operation(about_agents.new_token)
+    revoke_tokens = Operation(about_agents.revoke_tokens)
+
+    send = Operation(about_messages.send)
+    broadcast = Operation(about_messages.broadcast)
+    reply = Operation(about_messages.reply)
+    message = Operation(about_messages.message)
+    thread = Operation(about_messages.thread)
+    search = Operation(about_messages.search)
+
+    inbox = Operation(about_inbox.inbox)
+    read = Operation(about_inbox.read)
+    claim = Operation(about_inbox.claim)
+    complete = Operation(about_inbox.complete)
+    mark_read = Operation(about_inbox.mark_read)
+    clear = Operation(about_inbox.clear)
+    unread = Operation(about_inbox.unread)
+    stats = Operation(about_inbox.stats)
+    queue_stats = Operation(about_inbox.queue_stats)
+
+    status = Operation(about_hub.status)
+    health = Operation(about_hub.health)
+    events = Operation(about_hub.events)
+    prune = Operation(about_hub.prune)
