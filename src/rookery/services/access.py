@@ -1,6 +1,7 @@
 """Who may do what: tokens, the principal behind a request, and how fast a program may go."""
 
 import hashlib
+import math
 import secrets
 from dataclasses import dataclass
 
@@ -29,7 +30,8 @@ class Access:
         self.guarded = guarded
         self._rate = rate
         self._known: dict[bytes, Principal] = {}
-        self._buckets: dict[str, tuple[float, int]] = {}
+        self._forgotten = 0
+        self._rested_at: dict[str, float] = {}
 
     # -- who is asking -------------------------------------------------------------------------------
 
@@ -48,6 +50,7 @@ class Access:
         known = self._known.get(digest)
         if known is not None:
             return known
+        forgotten = self._forgotten
         token = await self._store.read(lambda tx: tx.tokens.by_digest(digest))
         if token is None or token.revoked_at is not None:
             raise Unauthorized(
@@ -57,7 +60,8 @@ class Access:
         principal = Principal(token.holder, token.id)
         if len(self._known) >= _CACHED_TOKENS:
             self._known.clear()
-        self._known[digest] = principal
+        if self._forgotten == forgotten:  # else some token ended since the read, and it may be this one
+            self._known[digest] = principal
         return principal
 
     async def adopt_operator_token(self, secret: str) -> None:
@@ -78,8 +82,9 @@ class Access:
             if not present:
                 _add_token(tx, digest, OPERATOR, now, THE_HUB)
 
-        await self._store.write(work)
-        self._known.clear()
+        # Also on a full disk: a hub that does not come up cannot be cleaned up.
+        await self._store.write(work, frees=True)
+        self.forget_tokens()
 
     async def revoke_all(self, by: Principal, holder: str) -> tuple[str, int]:
         """End every token of an agent. Its sockets are closed by the surfaces that hear of it."""
@@ -95,21 +100,26 @@ class Access:
 
     def forget_tokens(self) -> None:
         """Ask the store again at the next request: some token may have ended."""
+        self._forgotten += 1
         self._known.clear()
 
     # -- how fast ------------------------------------------------------------------------------------
 
     def take_turn(self, principal: Principal) -> None:
-        """Count one call against the agent's own limit. The operator has none."""
+        """Count one call against the agent's own limit. The operator has none.
+
+        What is kept is the moment at which a whole burst would be free again; each call puts it off by one
+        turn, and a call is too early when a burst less one could not bridge the time until then.
+        """
         if not principal.is_agent:
             return
         now = self._clock.now()
-        level, since = self._buckets.get(principal.id, (float(self._rate.burst), now))
-        level = min(float(self._rate.burst), level + (now - since) * self._rate.per_second / 1000)
-        if level < 1:
-            wait = int((1 - level) * 1000 / self._rate.per_second) + 1
-            raise RateLimited(wait, f"agent {principal.id!r}")
-        self._buckets[principal.id] = (level - 1, now)
+        turn = 1000 / self._rate.per_second
+        rested_at = max(self._rested_at.get(principal.id, 0.0), now)
+        allowed_at = rested_at - (self._rate.burst - 1) * turn
+        if now < allowed_at:
+            raise RateLimited(math.ceil(allowed_at - now), f"agent {principal.id!r}")
+        self._rested_at[principal.id] = rested_at + turn
 
     # -- the audit trail -----------------------------------------------------------------------------
 

@@ -33,8 +33,9 @@ from rookery.services.notices import known_as
 
 _log = logging.getLogger(__name__)
 
-_SIGN_EVERY = 10_000
-"""Milliseconds between two signs of life that are written down for an agent which is busy calling."""
+SIGN_EVERY = 10_000
+"""Milliseconds between two signs of life that are written down for an agent which is busy calling, unless the
+hub's patience is shorter than that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +77,11 @@ class Change:
 
 
 class Agents:
-    def __init__(self, store: Store, clock: Clock, access: Access) -> None:
+    def __init__(self, store: Store, clock: Clock, access: Access, *, sign_every: int = SIGN_EVERY) -> None:
         self._store = store
         self._clock = clock
         self._access = access
+        self._sign_every = sign_every
         self._last_sign: dict[str, int] = {}
         self._noticing: set[asyncio.Task[None]] = set()
 
@@ -195,7 +197,7 @@ class Agents:
         """Any call with an agent's own token is a sign of life. The call does not wait for it to be written,
         and a busy agent's are written now and then."""
         now = self._clock.now()
-        if now - self._last_sign.get(principal.id, -_SIGN_EVERY) < _SIGN_EVERY:
+        if now - self._last_sign.get(principal.id, -self._sign_every) < self._sign_every:
             return
         self._last_sign[principal.id] = now
         task = asyncio.get_running_loop().create_task(self._write_sign(principal.id))

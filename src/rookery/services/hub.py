@@ -12,7 +12,7 @@ from rookery.domain.ids import MessageIds
 from rookery.domain.pacing import PacingRules
 from rookery.ports import Clock, Store
 from rookery.services.access import Access, RateRules
-from rookery.services.agents import Agents
+from rookery.services.agents import SIGN_EVERY, Agents
 from rookery.services.inbox import ClaimRules, Inbox
 from rookery.services.journal import Journal
 from rookery.services.messaging import Messaging
@@ -36,6 +36,11 @@ class HubRules:
     socket_buffer: int = 1024
     hand_off_wait: int = 100
 
+    @property
+    def signs_every(self) -> int:
+        """How often those who are there must be noted, so that none of them passes for silent."""
+        return min(SIGN_EVERY, self.silent_after // 3, self.claims.silence // 3)
+
 
 class Hub:
     def __init__(self, store: Store, clock: Clock, rules: HubRules) -> None:
@@ -46,7 +51,7 @@ class Hub:
         notices = Notices(posting)
         self.relay = Relay(store, clock, capacity=rules.socket_buffer, hand_off_wait=rules.hand_off_wait / 1000)
         self.access = Access(store, clock, guarded=rules.guarded, rate=rules.rate)
-        self.agents = Agents(store, clock, self.access)
+        self.agents = Agents(store, clock, self.access, sign_every=rules.signs_every)
         self.inbox = Inbox(store, clock, notices, rules.claims)
         self.messaging = Messaging(store, clock, posting, self.relay, rules.pacing)
         self.journal = Journal(store, self.relay)
@@ -84,7 +89,7 @@ class Hub:
 
     async def _call_the_roll(self) -> None:
         now = self.clock.now()
-        if now - self._last_roll_call >= self.rules.silent_after // 3:
+        if now - self._last_roll_call >= self.rules.signs_every:
             self._last_roll_call = now
             await self.agents.still_here(self.relay.listeners())
 

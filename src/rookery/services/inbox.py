@@ -1,10 +1,11 @@
 """What an agent does with the messages it has: read, claim, complete, clear, search."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from rookery.domain.deliveries import Delivery, Folder, Outcome
-from rookery.domain.errors import MessageNotFound
+from rookery.domain.errors import MessageNotFound, StorageFull
 from rookery.domain.events import (
     ClaimExpired,
     MessageClaimed,
@@ -84,21 +85,33 @@ class Inbox:
             )
 
         listing = await self._store.read(look)
-        if mark_read and any(not item.delivery.read for item in listing.items):
-            ids = [item.message.id for item in listing.items if not item.delivery.read]
-            await self.mark_read(by, listing.owner, ids, via=via)
+        unread = [item for item in listing.items if not item.delivery.read]
+        if mark_read and unread:
+            with suppress(StorageFull):  # they stay unread and come again, which is better than not at all
+                await self._store.write(lambda tx: self._mark_listed(tx, unread, by, via))
         return listing
 
-    async def read(self, by: Principal, agent: str, message_id: str, *, via: str = "rest") -> InboxItem:
+    def _mark_listed(self, tx: Transaction, items: Sequence[InboxItem], by: Principal, via: str) -> None:
+        """What was cleared or read since it was listed is passed over: that is no fault of the listing."""
+        now = self._clock.now()
+        for item in items:
+            delivery = tx.deliveries.get(item.message.id, item.delivery.recipient)
+            if delivery is not None and delivery.cleared_at is None and not delivery.read:
+                _mark_read(tx, InboxItem(item.message, delivery), now, by, via)
+
+    async def read(
+        self, by: Principal, agent: str, message_id: str, *, mark_read: bool = True, via: str = "rest"
+    ) -> InboxItem:
         """One message, and the proof that it was seen when its owner is the one who reads it."""
 
         def look(tx: Transaction) -> InboxItem:
             return _item(tx, inbox_owner(tx, by, agent), message_id)
 
         item = await self._store.read(look)
-        if item.delivery.read or by.id != item.delivery.recipient:
+        if not mark_read or item.delivery.read or by.id != item.delivery.recipient:
             return item
-        await self.mark_read(by, agent, [message_id], via=via)
+        with suppress(StorageFull):  # it stays unread then
+            await self.mark_read(by, agent, [message_id], via=via)
         return await self._store.read(look)
 
     async def thread(self, by: Principal, message_id: str, limit: int = 200) -> Sequence[Message]:
@@ -166,8 +179,7 @@ class Inbox:
             for message_id in dict.fromkeys(message_ids):
                 item = _item(tx, owner, message_id)
                 if not item.delivery.read:
-                    tx.deliveries.save(item.delivery.seen(now, via))
-                    _record_seen(tx, item, now, by, via)
+                    _mark_read(tx, item, now, by, via)
                     marked += 1
             return owner, marked
 
@@ -353,6 +365,11 @@ def _claim(tx: Transaction, item: InboxItem, by: Principal, claimer: str, now: i
     if not before.read:
         _record_seen(tx, item, now, by, via)
     return InboxItem(item.message, after)
+
+
+def _mark_read(tx: Transaction, item: InboxItem, now: int, by: Principal, via: str) -> None:
+    tx.deliveries.save(item.delivery.seen(now, via))
+    _record_seen(tx, item, now, by, via)
 
 
 def _record_seen(tx: Transaction, item: InboxItem, now: int, by: Principal, via: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rookery.domain.events import Entry
 from rookery.domain.principals import Principal
 from rookery.ports import Store, Transaction
-from rookery.services.relay import Relay
+from rookery.services.relay import FellBehind, Relay, beyond_the_end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,22 +32,30 @@ class Journal:
         page = await self._page(by, after, limit)
         if page.entries or wait <= 0:
             return page
-        subscription = self._relay.subscribe(by.id, page.position, takes_messages=False)
+        # What was read may be so new that the relay has yet to hear of it.
+        start = min(page.position, self._relay.position)
+        subscription = self._relay.subscribe(by.id, start, takes_messages=False)
         try:
             async with asyncio.timeout(wait):
-                await subscription.batch()
+                while not page.entries:
+                    await subscription.batch()
+                    page = await self._page(by, page.position, limit)
         except TimeoutError:
-            return page
+            pass
+        except FellBehind:  # more news at once than a buffer holds is news all the same
+            page = await self._page(by, page.position, limit)
         finally:
             subscription.close()
-        return await self._page(by, page.position, limit)
+        return page
 
     async def _page(self, by: Principal, after: int, limit: int) -> Page:
         def look(tx: Transaction) -> Page:
             end = tx.journal.end()
+            if after > end:
+                raise beyond_the_end(after, end)
             reader = None if by.is_operator else by.id
             entries = tx.journal.after(after, limit=limit, audience=reader)
-            position = entries[-1].position if entries else max(end, after)
+            position = entries[-1].position if entries else end
             return Page(entries=entries, position=position, more=position < end)
 
         return await self._store.read(look)

@@ -50,6 +50,14 @@ class Refusal:
     retry_after_ms: int
 
 
+class NobodyReached(RateLimited):
+    """A broadcast that every recipient is spared for now. Nothing was stored."""
+
+    def __init__(self, refused: Sequence[Refusal]) -> None:
+        super().__init__(min(each.retry_after_ms for each in refused), "one sender to all others")
+        self.refused = refused
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """`delivered` is true only when a recipient's own socket has been given the message."""
@@ -82,8 +90,9 @@ class Messaging:
         """Store the message and say what happened.
 
         Raises AgentNotFound with the names that exist, RateLimited with the exact wait of a paced pair,
-        SenderForged, MessageNotFound for a reply to something the sender cannot see, and
-        IdempotencyConflict. The same draft under the same key is the same message.
+        NobodyReached for a broadcast whose every pair has to wait, SenderForged, MessageNotFound for a reply to
+        something the sender cannot see, and IdempotencyConflict. The same draft under the same key is the same
+        message.
         """
         stored = await self._store.write(lambda tx: self._store_draft(tx, by, draft))
         delivered = stored.handed_off
@@ -141,6 +150,8 @@ class Messaging:
                 refused.append(Refusal(recipient=agent.id, retry_after_ms=wait))
             else:
                 reached.append(agent)
+        if refused and not reached:
+            raise NobodyReached(refused)
         recipients = tuple(agent.id for agent in reached)
         letter = _letter(draft, sender, BROADCAST, recipients, parent, now, for_everyone=not refused)
         return _Stored(self._posting.post(tx, letter, now=now, by=by), recipients, refused)

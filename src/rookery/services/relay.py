@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from rookery.domain.errors import InvalidRequest, RookeryError
-from rookery.domain.events import Entry, MessageHandedOff, MessageSent
+from rookery.domain.events import Entry, MessageCompleted, MessageHandedOff, MessagesCleared, MessageSent
 from rookery.domain.ids import OPERATOR
 from rookery.domain.principals import THE_HUB
 from rookery.ports import Clock, Store, Transaction
@@ -19,7 +19,7 @@ from rookery.services.posting import audience
 
 _PAGE = 256
 _MOST_TEXT = 4 << 20
-"""Characters of message text that one subscription may hold back, besides the number of its entries."""
+"""Characters of text that one subscription may hold back, besides the number of its entries."""
 
 _HandOffs = dict[tuple[str, str], set[str]]
 _log = logging.getLogger(__name__)
@@ -31,6 +31,15 @@ class FellBehind(Exception):
     def __init__(self, position: int) -> None:
         super().__init__(f"too slow; resume after position {position}")
         self.position = position
+
+
+def beyond_the_end(after: int, end: int) -> InvalidRequest:
+    """A cursor that is not of this journal. To wait until the journal has grown past it would lose entries."""
+    return InvalidRequest(
+        f"Position {after} is beyond the end of the journal, {end}; resume from a position that this hub gave "
+        "you, or leave it out to start now.",
+        position=end,
+    )
 
 
 class Subscription:
@@ -80,8 +89,7 @@ class Subscription:
                 self.on_overflow()
             return False
         self._buffer.append(entry)
-        if entry.message is not None:
-            self._buffered_text += len(entry.message.content)
+        self._buffered_text += _text_in(entry)
         return True
 
     def _empty(self) -> None:
@@ -92,6 +100,19 @@ class Subscription:
         if not self.closed:
             self.closed = True
             self._relay.leave(self)
+
+
+def _text_in(entry: Entry) -> int:
+    """Characters of what others may have written at any length: messages, and what became of them."""
+    match entry.fact:
+        case MessageSent() if entry.message is not None:
+            return len(entry.message.content) + len(entry.message.metadata)
+        case MessageCompleted(result=result, error=error, note=note):
+            return len(result or "") + len(error or "") + len(note or "")
+        case MessagesCleared(message_ids=ids):
+            return sum(map(len, ids))
+        case _:
+            return 0
 
 
 class Relay:
@@ -130,11 +151,7 @@ class Relay:
         A subscription that `takes_messages` reports what it handed off, so that senders may wait for it.
         """
         if after is not None and after > self.position:
-            raise InvalidRequest(
-                f"Position {after} is beyond the end of the journal, {self.position}; resume from a position "
-                "that this hub gave you, or leave it out to start now.",
-                position=self.position,
-            )
+            raise beyond_the_end(after, self.position)
         start = self.position if after is None else after
         subscription = Subscription(self, listener, start, self._capacity, takes_messages=takes_messages)
         self._present[listener] += 1

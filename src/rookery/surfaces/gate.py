@@ -20,9 +20,7 @@ class Gate:
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], max_requests: int, meter: Meter) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._origins = frozenset(
-            f"{scheme}://{host}" for host in self._hosts for scheme in ("http", "https")
-        )
+        self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts for scheme in ("http", "https"))
         self._max_requests = max_requests
         self._meter = meter
 

@@ -24,12 +24,15 @@ _encoder = msgspec.json.Encoder()
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The value of a header, or None. Of one that stands twice, the last."""
-    value = None
-    for key, text in scope["headers"]:
-        if key == name:
-            value = text
-    return None if value is None else value.decode("latin-1")
+    """The value of a header, or None. One that stands twice is refused: proxies differ on which one counts."""
+    values = [text for key, text in scope["headers"] if key == name]
+    if len(values) > 1:
+        raise twice(name)
+    return values[0].decode("latin-1") if values else None
+
+
+def twice(name: bytes) -> InvalidRequest:
+    return InvalidRequest(f"The header {name.decode('latin-1')!r} stands twice; send it once.")
 
 
 def bearer(value: str | None) -> str | None:
@@ -48,9 +51,7 @@ def parsed_query(text: bytes, shape: type[T]) -> T:
     found: dict[str, Any] = {}
     if text:
         try:
-            pairs = parse_qsl(
-                text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=2000
-            )
+            pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=2000)
         except ValueError as exc:
             raise InvalidRequest("The query is not valid percent-encoded UTF-8.") from exc
         for name, value in pairs:

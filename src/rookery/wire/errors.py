@@ -85,6 +85,4 @@ def _all_errors(base: type[RookeryError]) -> list[type[RookeryError]]:
     return [base, *(sub for child in base.__subclasses__() for sub in _all_errors(child))]
 
 
-_KNOWN: Final[dict[str, type[RookeryError]]] = {
-    error.code: error for error in reversed(_all_errors(RookeryError))
-}
+_KNOWN: Final[dict[str, type[RookeryError]]] = {error.code: error for error in reversed(_all_errors(RookeryError))}

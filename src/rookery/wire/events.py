@@ -10,6 +10,7 @@ import msgspec
 
 from rookery.domain import events as facts
 from rookery.domain.events import Entry, Fact
+from rookery.domain.ids import BROADCAST
 from rookery.domain.messages import Message
 from rookery.wire.responses import agent_view
 from rookery.wire.times import iso, iso_or_none
@@ -54,6 +55,7 @@ def event(entry: Entry) -> dict[str, Any]:
         "position": entry.position,
         "timestamp": iso(entry.at),
         **_details(entry.fact, entry.message),
+        **_reached(entry),
         "actor": entry.actor,
         "actor_token": entry.token_id,
     }
@@ -109,6 +111,14 @@ def _details(fact: Fact, message: Message | None) -> dict[str, Any]:
             return {"count": fact.count, "before": iso_or_none(fact.before)}
         case _:
             return msgspec.to_builtins(fact)
+
+
+def _reached(entry: Entry) -> dict[str, Any]:
+    """Without these a reader could not tell who was left out of a broadcast: each recipient is paced alone."""
+    fact = entry.fact
+    if isinstance(fact, facts.MessageStored) and fact.recipient == BROADCAST and entry.audience is not None:
+        return {"recipients": fact.recipients}
+    return {}
 
 
 def _of_inbox(

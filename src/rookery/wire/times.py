@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 
 def iso(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, milliseconds = divmod(at, 1000)  # a float would lose milliseconds of far away years
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
 
 
 def iso_or_none(at: int | None) -> str | None:

@@ -1,6 +1,6 @@
 """One request, parsed: what a handler gets."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from rookery.surfaces.meter import Meter
 @dataclass(slots=True)
 class Call:
     """`body` and `query` have the types that the route names. `acting_as` is the X-Agent-ID header: whom the
-    operator speaks for."""
+    operator speaks for. `head_only`: the caller asked for the headers, and will not see what they head."""
 
     hub: Hub
     meter: Meter
@@ -22,6 +22,7 @@ class Call:
     body: Any
     idempotency_key: str | None
     acting_as: str | None
+    head_only: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +42,5 @@ class Refused:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-Answer = Any | Plain | Refused | AsyncIterator[bytes]
+Answer = Any | Plain | Refused | AsyncGenerator[bytes]
 Handler = Callable[[Call], Awaitable[Answer]]

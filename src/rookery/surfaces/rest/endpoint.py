@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from starlette.types import Receive, Scope, Send
 
@@ -17,9 +18,10 @@ from rookery.domain.errors import (
     TooLarge,
     UnsupportedMediaType,
 )
+from rookery.domain.names import same_name
 from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
 from rookery.services.hub import Hub
-from rookery.surfaces.http import JSON, Headers, answer, bearer, encoded, parsed_query, refusal
+from rookery.surfaces.http import JSON, Headers, answer, bearer, encoded, parsed_query, refusal, twice
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.rest.call import Call, Handler, Plain, Refused
 from rookery.wire.routes import Route
@@ -32,9 +34,7 @@ _BODY_PATIENCE = 30.0
 class Endpoint:
     """Serves every method of one path."""
 
-    def __init__(
-        self, served: dict[str, tuple[Route, Handler]], hub: Hub, meter: Meter, max_body: int
-    ) -> None:
+    def __init__(self, served: dict[str, tuple[Route, Handler]], hub: Hub, meter: Meter, max_body: int) -> None:
         self._served = served
         self._hub = hub
         self._meter = meter
@@ -68,6 +68,7 @@ class Endpoint:
                 body=await self._body(route, headers, receive),
                 idempotency_key=_idempotency_key(headers.get(b"idempotency-key")),
                 acting_as=await self._acting_as(principal, headers.get(b"x-agent-id")),
+                head_only=scope["method"] == "HEAD",
             )
             result = await handler(call)
         except RookeryError as error:
@@ -102,7 +103,7 @@ class Endpoint:
         claimed = value.decode("latin-1")
         if not principal.is_operator and claimed != principal.id:
             agent = await self._hub.agents.get(principal.id)
-            if claimed != agent.name:
+            if same_name(claimed) != same_name(agent.name):
                 raise SenderForged(principal.id, claimed)
         return claimed
 
@@ -136,13 +137,17 @@ class Endpoint:
             _log.warning("a refusal could not be written to the audit trail: %s", failed.message)
 
 
-_OF_INTEREST = frozenset(
-    {b"authorization", b"content-type", b"content-length", b"idempotency-key", b"x-agent-id"}
-)
+_OF_INTEREST = frozenset({b"authorization", b"content-type", b"content-length", b"idempotency-key", b"x-agent-id"})
 
 
 def _headers_of_interest(scope: Scope) -> dict[bytes, bytes]:
-    return {key: value for key, value in scope["headers"] if key in _OF_INTEREST}
+    found: dict[bytes, bytes] = {}
+    for key, value in scope["headers"]:
+        if key in _OF_INTEREST:
+            if key in found:
+                raise twice(key)
+            found[key] = value
+    return found
 
 
 def _path(scope: Scope) -> dict[str, str]:
@@ -191,10 +196,11 @@ async def _deliver(send: Send, route: Route, result: Any) -> int:
     if isinstance(result, Refused):
         await answer(send, result.status, [*JSON, *result.headers], encoded(result.body))
         return result.status
-    if isinstance(result, AsyncIterator):
+    if isinstance(result, AsyncGenerator):
         await send({"type": "http.response.start", "status": 200, "headers": _plain_headers(route)})
-        async for chunk in result:  # pyright: ignore[reportUnknownVariableType]
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        async with aclosing(cast("AsyncGenerator[bytes]", result)) as chunks:
+            async for chunk in chunks:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
         return 200
     await answer(send, 200, JSON, encoded(result))

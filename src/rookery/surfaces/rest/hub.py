@@ -1,9 +1,8 @@
 """Handlers for the hub itself: health, counters, its documents, its data."""
 
 import asyncio
-import queue
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import rookery
 from rookery.domain.errors import StorageFull
@@ -40,7 +39,7 @@ async def status(call: Call) -> answer.StatusResponse:
         full=report.full,
         agents=len(agents),
         online=sum(agent.online for agent in agents),
-        sockets=call.hub.relay.subscriptions(),
+        sockets=call.meter.sockets,
         auth="token" if call.hub.access.guarded else "none",
         started_at=iso(call.hub.started_at),
     )
@@ -53,42 +52,43 @@ async def prune(call: Call) -> answer.PrunedResponse:
     return answer.PrunedResponse(pruned=pruned, message=f"Removed {pruned} message(s) for good")
 
 
-async def export(call: Call) -> AsyncIterator[bytes]:
+async def export(call: Call) -> AsyncGenerator[bytes]:
     require_operator(call.principal, "export")
     return _exported_lines(call)
 
 
-async def _exported_lines(call: Call) -> AsyncIterator[bytes]:
-    """The store is read in a thread of its own, never further ahead of the network than a few chunks."""
-    chunks: queue.Queue[bytes | BaseException | None] = queue.Queue(_EXPORTED_AHEAD)
+async def _exported_lines(call: Call) -> AsyncGenerator[bytes]:
+    """The store is read in a thread of its own, never further ahead of the network than a few lines."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[bytes | BaseException | None] = asyncio.Queue()
+    room = threading.Semaphore(_EXPORTED_AHEAD)
     given_up = threading.Event()
 
+    def put(line: bytes | BaseException | None) -> bool:
+        """Whether somebody still reads. The thread never waits for one who has gone."""
+        while not room.acquire(timeout=0.1):
+            if given_up.is_set():
+                return False
+        loop.call_soon_threadsafe(lines.put_nowait, line)
+        return not given_up.is_set()
+
     def produce() -> None:
-        end: BaseException | None = None
         try:
             for record in call.hub.store.export():
-                line = encoded(record) + b"\n"
-                while not given_up.is_set():
-                    try:
-                        chunks.put(line, timeout=0.5)
-                        break
-                    except queue.Full:
-                        continue
-                if given_up.is_set():
+                if not put(encoded(record) + b"\n"):
                     return
         except Exception as exc:
-            end = exc
-        chunks.put(end)
+            put(exc)
+        else:
+            put(None)
 
-    producing = asyncio.get_running_loop().run_in_executor(None, produce)
+    producing = loop.run_in_executor(None, produce)
     try:
-        while True:
-            chunk = await asyncio.to_thread(chunks.get)
-            if chunk is None:
-                break
-            if isinstance(chunk, BaseException):
-                raise chunk
-            yield chunk
+        while (line := await lines.get()) is not None:
+            room.release()
+            if isinstance(line, BaseException):
+                raise line
+            yield line
     finally:
         given_up.set()
         await producing

@@ -55,7 +55,7 @@ async def list_inbox(call: Call) -> answer.InboxResponse:
         call.principal,
         call.path["agent"],
         unread_only=query.unread_only,
-        mark_read=query.mark_read,
+        mark_read=query.mark_read and not call.head_only,
         folder=query.folder,
         limit=query.limit,
         after=query.after,
@@ -108,7 +108,9 @@ async def mark_read(call: Call) -> answer.MarkedResponse:
 
 
 async def read_message(call: Call) -> answer.ItemResponse:
-    item = await call.hub.inbox.read(call.principal, call.path["agent"], call.path["message_id"])
+    item = await call.hub.inbox.read(
+        call.principal, call.path["agent"], call.path["message_id"], mark_read=not call.head_only
+    )
     return answer.ItemResponse(agent_id=item.delivery.recipient, message=inbox_message_view(item))
 
 

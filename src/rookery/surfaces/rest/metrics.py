@@ -11,7 +11,7 @@ def metrics_text(hub: Hub, meter: Meter) -> str:
     def metric(name: str, kind: str, help_text: str, *samples: tuple[str, float]) -> None:
         lines.append(f"# HELP rookery_{name} {help_text}")
         lines.append(f"# TYPE rookery_{name} {kind}")
-        lines.extend(f"rookery_{name}{labels} {value:g}" for labels, value in samples)
+        lines.extend(f"rookery_{name}{labels} {value!r}" for labels, value in samples)
 
     answers = sorted(meter.answers.items())
     metric(
@@ -29,14 +29,12 @@ def metrics_text(hub: Hub, meter: Meter) -> str:
     metric("http_in_flight", "gauge", "Requests being answered now.", ("", meter.in_flight))
     metric("sockets", "gauge", "Open WebSockets.", ("", meter.sockets))
     metric("socket_frames_total", "counter", "Events written to WebSockets.", ("", meter.frames_sent))
-    metric(
-        "sockets_fell_behind_total", "counter", "Sockets closed for not reading.", ("", hub.relay.fell_behind)
-    )
+    metric("sockets_fell_behind_total", "counter", "Sockets closed for not reading.", ("", hub.relay.fell_behind))
     metric("journal_position", "gauge", "Position of the newest journal entry.", ("", report.position))
     metric("store_messages", "gauge", "Messages in the store.", ("", report.messages))
     metric("store_bytes", "gauge", "Size of the store on disk.", ("", report.bytes))
     metric("store_commits_total", "counter", "Commits of the writer.", ("", report.commits))
     metric("store_works_total", "counter", "Works committed; several share one commit.", ("", report.grouped))
     metric("store_waiting", "gauge", "Works waiting for the writer.", ("", report.waiting))
-    metric("store_full", "gauge", "1 while the disk is full.", ("", float(report.full)))
+    metric("store_full", "gauge", "1 while the disk is full.", ("", int(report.full)))
     return "\n".join(lines) + "\n"

@@ -5,8 +5,9 @@ Pacing holds here. Whoever makes the call, a message that names a `sender` is pa
 
 from rookery.domain.errors import AgentNotFound, RateLimited
 from rookery.domain.ids import BROADCAST
+from rookery.domain.names import same_name
 from rookery.services.agents import Change
-from rookery.services.messaging import Draft
+from rookery.services.messaging import Draft, NobodyReached
 from rookery.surfaces.http import refusal_headers
 from rookery.surfaces.rest.call import Call, Refused
 from rookery.wire import requests as ask
@@ -16,7 +17,8 @@ from rookery.wire.errors import translate
 
 async def named_agents(call: Call) -> answer.NamedAgentsResponse:
     agents = await call.hub.agents.living()
-    own = next((agent.name for agent in agents if agent.id == call.principal.id), None)
+    caller = call.acting_as or call.principal.id
+    own = next((a.name for a in agents if a.id == caller or same_name(a.name) == same_name(caller)), None)
     return answer.NamedAgentsResponse(
         agents=[answer.NamedAgent(name=a.name, status=a.status, project=a.project) for a in agents],
         self_name=own,
@@ -27,6 +29,8 @@ async def named_send(call: Call) -> answer.NamedSendResponse | Refused:
     body: ask.NamedMessageRequest = call.body
     target = call.path["agent"]
     try:
+        if target == BROADCAST:
+            await call.hub.agents.get(target)  # nobody is called that: all are reached by their own call
         receipt = await call.hub.messaging.send(call.principal, _draft(call, body, target))
     except (AgentNotFound, RateLimited) as error:
         title = translate(error).title
@@ -42,14 +46,18 @@ async def named_send(call: Call) -> answer.NamedSendResponse | Refused:
 
 async def named_broadcast(call: Call) -> answer.NamedBroadcastResponse:
     body: ask.NamedMessageRequest = call.body
-    receipt = await call.hub.messaging.send(call.principal, _draft(call, body, BROADCAST))
-    reached = await call.hub.agents.names(receipt.recipients)
-    left_out = await call.hub.agents.names([refused.recipient for refused in receipt.refused])
+    try:
+        receipt = await call.hub.messaging.send(call.principal, _draft(call, body, BROADCAST))
+        recipients, refused = receipt.recipients, receipt.refused
+    except NobodyReached as held_back:
+        recipients, refused = (), held_back.refused
+    reached = await call.hub.agents.names(recipients)
+    left_out = await call.hub.agents.names([each.recipient for each in refused])
     return answer.NamedBroadcastResponse(
         delivered_to=list(reached),
         failed=[
-            answer.FailedRecipient(name=name, error="Rate limited", retry_after_ms=refused.retry_after_ms)
-            for name, refused in zip(left_out, receipt.refused, strict=True)
+            answer.FailedRecipient(name=name, error="Rate limited", retry_after_ms=each.retry_after_ms)
+            for name, each in zip(left_out, refused, strict=True)
         ],
     )
 

@@ -87,9 +87,7 @@ def _table(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> s
     if not rows:
         return ""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
-    lines = "".join(
-        f"<tr>{''.join(f'<td><code>{escape(cell)}</code></td>' for cell in row)}</tr>" for row in rows
-    )
+    lines = "".join(f"<tr>{''.join(f'<td><code>{escape(cell)}</code></td>' for cell in row)}</tr>" for row in rows)
     return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{lines}</table>"
 
 

@@ -14,7 +14,7 @@ from rookery.services.relay import FellBehind, Relay, Subscription
 from rookery.surfaces.http import encoded
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.websocket.frames import Frames
-from rookery.wire.errors import ERRORS, FELL_BEHIND
+from rookery.wire.errors import ERRORS, FELL_BEHIND, translate
 from rookery.wire.strict_json import decoded
 
 _log = logging.getLogger(__name__)
@@ -88,6 +88,9 @@ class Connection:
                     self._position = entry.position
         except FellBehind:
             self.end(FELL_BEHIND, self._too_slow())
+        except RookeryError as error:
+            _log.warning("a socket of %s was closed: %s", self.principal.id, error.message)
+            self.end(translate(error).close, error.message)
 
     async def _read_on(self) -> None:
         while True:
@@ -107,7 +110,7 @@ class Connection:
         """The reason reaches a peer that reads again soon; one that does not is dropped."""
         try:
             async with asyncio.timeout(_FAREWELL_PATIENCE):
-                await self._send({"type": "websocket.close", "code": code, "reason": reason[:120]})
+                await self._send({"type": "websocket.close", "code": code, "reason": _cut(reason)})
                 return
         except TimeoutError:
             _log.info("a socket of %s was dropped: %s", self.principal.id, reason)
@@ -115,6 +118,11 @@ class Connection:
             return  # gone meanwhile
         if self._hang_up is not None:
             self._hang_up()
+
+
+def _cut(reason: str) -> str:
+    """A close frame holds 123 bytes of it."""
+    return reason.encode()[:123].decode(errors="ignore")
 
 
 def _asks_for_pong(message: AsgiMessage) -> bool:
