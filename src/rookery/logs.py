@@ -15,7 +15,12 @@ def configure_logs(level: str) -> None:
             foreign_pre_chain=[structlog.stdlib.add_log_level, stamp],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0),
+                # Plain, because the other formatters print the variables too, and those hold tokens and texts.
+                structlog.dev.ConsoleRenderer(
+                    colors=sys.stderr.isatty(),
+                    pad_event_to=0,
+                    exception_formatter=structlog.dev.plain_traceback,
+                ),
             ],
         )
     )
