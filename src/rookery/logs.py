@@ -29,3 +29,4 @@ def configure_logs(level: str) -> None:
     root.setLevel(level.upper())
     # A socket that comes or goes is no news; the server's own faults are.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)

@@ -48,7 +48,9 @@ class InboxQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStats:
-    """Counts over the whole store; `direct_delivered` counts direct messages that reached `handed_off`."""
+    """Counts over the whole store. `total_sent` and `broadcast_sent` count what was ever sent; the others what
+    is stored: `direct_delivered` are the deliveries of direct messages that were handed off, `queued` those that
+    never were, `total_queued_messages` lie in `new`."""
 
     total_sent: int
     direct_delivered: int

@@ -12,7 +12,7 @@ from rookery.domain.names import checked_name, reads_as_reserved, same_name, sug
 ALLOWED = [
     "user-service-dev", "humanity-bot", "systems-engineer", "claude-2", "agent-5", "ops", "a", "7", "x" * 64,
     "Swift.Fox_3", "all-hands", "root-cause", "me.too", "the-builder", "testing", "super-tester", "9lives",
-    "test", "test-1", "search", "stats", "messages", "agent-v2", "thebes", "all-2",
+    "test", "test-1", "search", "stats", "messages", "agent-v2", "thebes", "all-2", "a11",
 ]  # fmt: skip
 
 MALFORMED = [
@@ -30,8 +30,8 @@ LOOK_ALIKES = [
     "operator-2", "operator2", "operator_007", "operators", "the-operator-2", "the-the-operator",
     "my-the-real-operator", "operator-1-2", "operator-2-", "-the-operator", "_the_operator_1_", "users",
     "us3r", "u53r", "u-s-e-r", "u.s.e.r", "-user-", "__user__", "user-", "hum4n", "hurnan", "humans",
-    "syst3m", "5y5tem", "systern", "systems", "adm1n", "admln", "r00t", "r007", "0wner", "R00kery", "a11",
-    "theoperator", "operator-v2", "super-user", "br0adcast",
+    "syst3m", "5y5tem", "systern", "systems", "adm1n", "admln", "r00t", "r007", "0wner", "R00kery",
+    "theoperator", "operator-v2", "super-user", "b-r-o-a-d-c-a-s-t",
 ]  # fmt: skip
 
 FOREIGN_LETTERS = ["operаtor", "оperator", "uѕer", "ｕｓｅｒ", "humaп", "systеm", "u\u200bser", "user\u0301"]

@@ -28,7 +28,7 @@ QUERIES = {
     "expired unread": deliveries.EXPIRED_UNREAD,
     "uncleared": deliveries.UNCLEARED,
     "message": messages.GET,
-    "next number": messages.NEXT_SEQ,
+    "last number": messages.LAST_SEQ,
     "history": messages.HISTORY,
     "thread": messages.THREAD,
     "key": messages.SENT_UNDER,

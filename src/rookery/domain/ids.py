@@ -21,6 +21,7 @@ BROADCAST = "broadcast"
 """The address of everybody, and the conversation that holds what was said there."""
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = tuple(first + second for first in _CROCKFORD for second in _CROCKFORD)
 
 
 def agent_slug(pick: int, taken: Container[str]) -> str:
@@ -54,4 +55,4 @@ class MessageIds:
 
 
 def _base32(value: int) -> str:
-    return "".join(_CROCKFORD[(value >> shift) & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[(value >> shift) & 1023] for shift in range(120, -1, -10)])

@@ -44,7 +44,8 @@ def reads_as_reserved(name: str) -> bool:
     folded = name.casefold()
     undressed = _DRESSING.sub("", folded)
     whole, bare = _skeleton(folded), _skeleton(undressed)
-    if whole in _MEANING_EVERYBODY:
+    # No look-alikes here: nobody is deceived by `a11`, the eleventh of somebody's agents.
+    if _SEPARATORS.sub("", folded) in _EVERYBODY:
         return True
     return not _WITH_AUTHORITY.isdisjoint({whole, bare, bare.removesuffix("s"), bare.removeprefix("the")})
 
@@ -56,4 +57,3 @@ def _skeleton(name: str) -> str:
 
 
 _WITH_AUTHORITY = frozenset(map(_skeleton, _AUTHORITY))
-_MEANING_EVERYBODY = frozenset(map(_skeleton, _EVERYBODY))

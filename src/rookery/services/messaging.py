@@ -108,7 +108,8 @@ class Messaging:
 
     def _store_draft(self, tx: Transaction, by: Principal, draft: Draft) -> _Stored:
         sender = speaker(tx, by, draft.sender)
-        key, digest = draft.idempotency_key, draft.digest(sender)
+        key = draft.idempotency_key
+        digest = b"" if key is None else draft.digest(sender)
         if key is not None:
             earlier = tx.messages.sent_under(sender, key)
             if earlier is not None:

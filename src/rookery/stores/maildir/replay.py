@@ -76,6 +76,7 @@ class Replay:
             remember_place(transaction.connection, place)
         transaction.connection.execute("COMMIT")
         transaction.committed()
+        transaction.forget()
 
     def _apply(self, record: Record, line: Line) -> None:
         transaction = self._transaction
@@ -153,7 +154,6 @@ class Replay:
     def _forget_the_lost(self) -> None:
         """Facts about messages that are gone would tell of what nobody can see."""
         if self.lost:
-            self._transaction.journal.flush()
             prune.remove_events(self._transaction.connection, self.lost)
             prune.forget_clearings(self._transaction.connection, frozenset(self.lost))
             search.rids_may_repeat(self._transaction.connection)

@@ -1,12 +1,12 @@
 """Deliveries in SQL. Every listing walks an index in the order it answers in, and stops at its limit."""
 
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rookery.domain.deliveries import Delivery
 from rookery.ports import InboxItem, InboxQuery, InboxStats, QueueStats
 from rookery.stores.tables import inbox
 from rookery.stores.tables.changes import Changes, delivery_record
+from rookery.stores.tables.pen import Pen
 from rookery.stores.tables.rows import DELIVERY_COLUMNS, delivery_from, delivery_row
 
 _COLUMNS = ", ".join(f"d.{column}" for column in DELIVERY_COLUMNS)
@@ -59,38 +59,37 @@ _QUEUES = (
     "SELECT coalesce(sum(handed), 0), coalesce(sum(direct - handed), 0), coalesce(sum(new), 0),"
     " coalesce(sum(unread), 0), coalesce(sum(new + cur + done + dead > 0), 0) FROM inboxes"
 )
-_TOTALS = "SELECT name, value FROM state WHERE name IN ('messages', 'broadcasts')"
+# The numbers of the conversations count what was ever sent there, also what was pruned since.
+_TOTALS = (
+    "SELECT coalesce(sum(last_seq), 0), coalesce(sum(CASE WHEN id = 'broadcast' THEN last_seq END), 0)"
+    " FROM conversations"
+)
 
 
 class DeliveryTable:
-    def __init__(
-        self, connection: sqlite3.Connection, changes: Changes | None, flush_counts: Callable[[], None]
-    ) -> None:
-        self._connection = connection
+    def __init__(self, pen: Pen, changes: Changes | None) -> None:
+        self._pen = pen
         self._changes = changes
-        self._flush_counts = flush_counts
 
     def get(self, message_id: str, recipient: str) -> Delivery | None:
-        row = self._connection.execute(GET, (message_id, recipient)).fetchone()
+        row = self._pen.execute(GET, (message_id, recipient)).fetchone()
         return None if row is None else delivery_from(row[0], row[1:])
 
     def of_message(self, message_id: str) -> Sequence[Delivery]:
-        return [delivery_from(row[0], row[1:]) for row in self._connection.execute(OF_MESSAGE, (message_id,))]
+        return [delivery_from(row[0], row[1:]) for row in self._pen.execute(OF_MESSAGE, (message_id,))]
 
     def inbox(self, query: InboxQuery) -> Sequence[InboxItem]:
-        return inbox.page(self._connection, query)
+        return inbox.page(self._pen.up_to_date(), query)
 
     def unread_count(self, recipient: str, now: int) -> int:
-        self._flush_counts()
-        row = self._connection.execute(_UNREAD, (recipient,)).fetchone()
+        row = self._pen.execute(_UNREAD, (recipient,)).fetchone()
         if row is None or row[0] == 0:
             return 0
-        (expired,) = self._connection.execute(EXPIRED_UNREAD, (now, recipient)).fetchone()
+        (expired,) = self._pen.execute(EXPIRED_UNREAD, (now, recipient)).fetchone()
         return row[0] - expired
 
     def stats(self, recipient: str) -> InboxStats:
-        self._flush_counts()
-        row = self._connection.execute(_STATS, (recipient,)).fetchone() or (0, 0, 0, 0, 0)
+        row = self._pen.execute(_STATS, (recipient,)).fetchone() or (0, 0, 0, 0, 0)
         return InboxStats(new=row[0], cur=row[1], done=row[2], dead=row[3], unread=row[4])
 
     def queue_stats(self) -> QueueStats:
@@ -99,53 +98,50 @@ class DeliveryTable:
         `direct_delivered` and `queued` share out the deliveries of all messages but broadcasts: those that
         were ever handed off, and those that never were. `total_queued_messages` lie in `new` now.
         """
-        self._flush_counts()
-        totals = dict(self._connection.execute(_TOTALS).fetchall())
-        handed, not_handed, new, unread, inboxes = self._connection.execute(_QUEUES).fetchone()
+        sent, broadcasts = self._pen.execute(_TOTALS).fetchone()
+        handed, not_handed, new, unread, inboxes = self._pen.execute(_QUEUES).fetchone()
         return QueueStats(
-            total_sent=totals["messages"],
+            total_sent=sent,
             direct_delivered=handed,
             queued=not_handed,
-            broadcast_sent=totals["broadcasts"],
+            broadcast_sent=broadcasts,
             total_queued_messages=new,
             total_unread_messages=unread,
             agents_with_messages=inboxes,
         )
 
     def save(self, delivery: Delivery) -> None:
-        self._flush_counts()
         if self._changes is not None:
             self._changes.append(delivery_record(delivery) | {"before": self._before(delivery)})
-        self._connection.execute(SAVE, (*delivery_row(delivery)[1:], delivery.message_id, delivery.recipient))
+        self._pen.execute(SAVE, (*delivery_row(delivery)[1:], delivery.message_id, delivery.recipient))
 
     def save_many(self, deliveries: Sequence[Delivery]) -> None:
-        self._flush_counts()
         if self._changes is not None:
             self._changes.extend(delivery_record(each) | {"before": self._before(each)} for each in deliveries)
-        self._connection.executemany(
+        self._pen.executemany(
             SAVE, [(*delivery_row(each)[1:], each.message_id, each.recipient) for each in deliveries]
         )
 
     def _before(self, delivery: Delivery) -> dict[str, object]:
         """Where the delivery lay, so that who follows the changes knows whether it moves."""
-        row = self._connection.execute(_LAY, (delivery.message_id, delivery.recipient)).fetchone()
+        row = self._pen.execute(_LAY, (delivery.message_id, delivery.recipient)).fetchone()
         return {} if row is None else {"folder": row[0], "cleared_at": row[1]}
 
     def next_open(self, recipient: str, now: int) -> Delivery | None:
-        row = self._connection.execute(NEXT_OPEN, (recipient, now)).fetchone()
+        row = self._pen.execute(NEXT_OPEN, (recipient, now)).fetchone()
         return None if row is None else delivery_from(row[0], row[1:])
 
     def claims_without_life_since(self, moment: int, limit: int) -> Sequence[Delivery]:
         """A claim of the operator, who is no agent, holds until it is completed."""
-        rows = self._connection.execute(CLAIMS, {"moment": moment, "limit": limit})
+        rows = self._pen.execute(CLAIMS, {"moment": moment, "limit": limit})
         return [delivery_from(row[0], row[1:]) for row in rows]
 
     def expired(self, now: int, limit: int) -> Sequence[Delivery]:
-        return [delivery_from(row[0], row[1:]) for row in self._connection.execute(EXPIRED, (now, limit))]
+        return [delivery_from(row[0], row[1:]) for row in self._pen.execute(EXPIRED, (now, limit))]
 
     def uncleared(self, recipient: str, message_ids: Sequence[str] | None) -> Sequence[Delivery]:
         if message_ids is None:
-            rows = self._connection.execute(UNCLEARED, (recipient,))
+            rows = self._pen.execute(UNCLEARED, (recipient,))
             return [delivery_from(row[0], row[1:]) for row in rows]
         found = (self.get(message_id, recipient) for message_id in dict.fromkeys(message_ids))
         return [delivery for delivery in found if delivery is not None and delivery.cleared_at is None]

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from rookery.stores.tables import journal
 from rookery.stores.tables.agents import agent_from
 from rookery.stores.tables.changes import (
     Record,
@@ -44,7 +45,7 @@ def records(connection: sqlite3.Connection) -> Iterator[Record]:
     that is not what was written: an export that leaves something out would be taken for a backup."""
     rows = connection.execute
     (count,) = rows(f"SELECT {_COUNT}").fetchone()
-    (position,) = rows("SELECT value FROM state WHERE name = 'position'").fetchone()
+    (position,) = rows(journal.END).fetchone()
     yield header_record(records=count, position=position)
     yield from (agent_record(agent_from(row), row[12]) for row in rows(_AGENTS))
     yield from (conversation_record(*row) for row in rows("SELECT id, last_seq FROM conversations"))

@@ -1,10 +1,5 @@
-"""The journal in SQL.
+"""The journal in SQL."""
 
-Facts recorded by a group of works are held back and written together just before the commit: two statements
-for the whole group instead of several for each send.
-"""
-
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +9,7 @@ from rookery.domain.principals import Principal
 from rookery.stores.tables.changes import Changes, event_record
 from rookery.stores.tables.facts import fact_from, fact_row
 from rookery.stores.tables.faults import ReadOnly
+from rookery.stores.tables.pen import Form, Pen
 from rookery.stores.tables.rows import CONTENT, MESSAGE_COLUMNS, message_from, page_of
 
 EVERYONE = "*"
@@ -38,13 +34,11 @@ AFTER_FOR = (
     " ORDER BY 1 LIMIT :limit"
 )
 _BORN = "SELECT born FROM agents WHERE id = ?"
-_END = "SELECT value FROM state WHERE name = 'position'"
-SET_END = "UPDATE state SET value = ? WHERE name = 'position'"
-ADD_EVENT = (
-    "INSERT INTO events (position, at, actor, token_id, type, audience, message_id, data)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
-ADD_AUDIENCE = "INSERT OR IGNORE INTO audiences (agent, position) VALUES (?, ?)"
+# The floor is where a journal that was loaded goes on when its newest facts are not in it.
+END = "SELECT max(coalesce((SELECT max(position) FROM events), 0), (SELECT value FROM state WHERE name = 'floor'))"
+_SET_FLOOR = "UPDATE state SET value = ? WHERE name = 'floor'"
+EVENTS = Form("events", ("position", "at", "actor", "token_id", "type", "audience", "message_id", "data"))
+AUDIENCES = Form("audiences", ("agent", "position"))
 
 _LAST = 2**63 - 1
 
@@ -54,12 +48,11 @@ Row = tuple[int, int, str, str, str, str, str | None, str]
 class JournalTable:
     """`entries` and `bytes` tell of what the present group recorded; only a writer's journal has any."""
 
-    def __init__(self, connection: sqlite3.Connection, changes: Changes | None, *, writable: bool) -> None:
-        self._connection = connection
+    def __init__(self, pen: Pen, changes: Changes | None, *, writable: bool) -> None:
+        self._pen = pen
         self._changes = changes
         self._writable = writable
-        self._committed: int = connection.execute(_END).fetchone()[0] if writable else 0
-        self._unwritten: list[Row] = []
+        self._committed: int = pen.execute(END).fetchone()[0] if writable else 0
         self.entries: list[Entry] = []
         self.sizes: list[int] = []
 
@@ -81,7 +74,7 @@ class JournalTable:
         text = EVERYONE if reached is None else " ".join(reached)
         actor, token_id = by.id, by.token_id
         row = (position, at, actor, token_id, kind, text, message_id, data)
-        self._unwritten.append(row)
+        hold_event(self._pen, row, reached)
         entries.append(
             Entry(
                 position=position, at=at, actor=actor, token_id=token_id, audience=reached, fact=fact,
@@ -96,58 +89,46 @@ class JournalTable:
     def after(
         self, position: int, *, limit: int, audience: str | None = None, through: int | None = None
     ) -> Sequence[Entry]:
-        self.flush()
         bounds: dict[str, object] = {
             "after": position,
             "through": _LAST if through is None else through,
             "limit": limit,
         }
         if audience is None:
-            rows = self._connection.execute(AFTER, bounds)
+            rows = self._pen.execute(AFTER, bounds)
         else:
-            born = self._connection.execute(_BORN, (audience,)).fetchone()
+            born = self._pen.execute(_BORN, (audience,)).fetchone()
             bounds["after"] = max(position, 0 if born is None else born[0] - 1)
             bounds["agent"] = audience
-            rows = self._connection.execute(AFTER_FOR, bounds)
+            rows = self._pen.execute(AFTER_FOR, bounds)
         return [entry_from(row) for row in page_of(rows, content=7 + CONTENT)]
 
     def end(self) -> int:
         if self._writable:
             return self._committed + len(self.entries)
-        return self._connection.execute(_END).fetchone()[0]
-
-    def flush(self) -> None:
-        """Write what was held back."""
-        if not self._unwritten:
-            return
-        rows, self._unwritten = self._unwritten, []
-        self._connection.executemany(ADD_EVENT, rows)
-        targeted = [(agent, row[0]) for row in rows if row[5] != EVERYONE for agent in row[5].split()]
-        if targeted:
-            self._connection.executemany(ADD_AUDIENCE, targeted)
-        self._connection.execute(SET_END, (rows[-1][0],))
-
-    @property
-    def recorded(self) -> int:
-        return len(self.entries)
-
-    def forget_after(self, recorded: int) -> None:
-        """Take back the facts of a work that failed, before any of them was written."""
-        unwritten = len(self.entries) - recorded
-        if unwritten:
-            del self.entries[recorded:], self.sizes[recorded:], self._unwritten[-unwritten:]
+        return self._pen.execute(END).fetchone()[0]
 
     def committed(self) -> None:
         self._committed += len(self.entries)
         self.entries, self.sizes = [], []
 
     def rolled_back(self) -> None:
-        self.entries, self.sizes, self._unwritten = [], [], []
+        self.entries, self.sizes = [], []
+
+    def keep_end(self) -> None:
+        """The newest facts may be about to go; their positions are not given again."""
+        self._pen.execute(_SET_FLOOR, (self.end(),))
 
     def restart_at(self, position: int) -> None:
         """The journal was replaced; go on from that position."""
         self._committed = position
-        self._connection.execute(SET_END, (position,))
+        self._pen.execute(_SET_FLOOR, (position,))
+
+
+def hold_event(pen: Pen, row: Row, audience: Sequence[str] | None) -> None:
+    pen.hold(EVENTS, row)
+    for agent in dict.fromkeys(audience or ()):
+        pen.hold(AUDIENCES, (agent, row[0]))
 
 
 def entry_from(row: tuple[Any, ...]) -> Entry:

@@ -16,7 +16,7 @@ from rookery.domain.principals import Token
 from rookery.ports import Sent
 from rookery.stores.tables.changes import FORMAT, Record, event_record
 from rookery.stores.tables.facts import fact_from
-from rookery.stores.tables.journal import ADD_AUDIENCE, ADD_EVENT, EVERYONE
+from rookery.stores.tables.journal import EVERYONE, hold_event
 from rookery.stores.tables.rows import DELIVERY_COLUMNS, delivery_row
 from rookery.stores.tables.transaction import TableTransaction
 
@@ -57,7 +57,6 @@ def load(transaction: TableTransaction, records: Iterable[Record]) -> int:
     """Fill an empty store. Ids and positions are kept; the operator's tokens are not loaded, because the new
     place has its own. Facts that the empty store had recorded give way, except beyond the loaded end."""
     connection = transaction.connection
-    transaction.journal.flush()
     if connection.execute(_USED).fetchone()[0]:
         raise InvalidRequest("This store holds data already; load into a new directory, given with --data.")
     own_events = connection.execute(_OWN_EVENTS).fetchall()
@@ -74,6 +73,7 @@ def load(transaction: TableTransaction, records: Iterable[Record]) -> int:
         count += 1
         if not (record.get("record") == "token" and record.get("holder") == OPERATOR):
             restore(transaction, record)
+    _flush(transaction)
     if expected is not None and expected != count:
         raise InvalidRequest(
             f"The export says it holds {expected} records, but {count} came; it was cut off. Export again."
@@ -85,7 +85,16 @@ def load(transaction: TableTransaction, records: Iterable[Record]) -> int:
             restore(transaction, event_record(*row))
             end = row[0]
     transaction.journal.restart_at(end)
+    transaction.forget()
     return count
+
+
+def _flush(transaction: TableTransaction) -> None:
+    """Rows are held back, so the last ones that do not fit are noticed only here."""
+    try:
+        transaction.flush()
+    except sqlite3.IntegrityError as exc:
+        raise InvalidRequest(f"A record does not fit: {exc}.") from exc
 
 
 def _checked(header: Record) -> int | None:
@@ -161,8 +170,7 @@ def _event(transaction: TableTransaction, record: Record) -> None:
         _field(record, "token_id", str), kind, EVERYONE if audience is None else " ".join(audience),
         _optional(record, "message_id", str), data,
     )  # fmt: skip
-    transaction.connection.execute(ADD_EVENT, row)
-    transaction.connection.executemany(ADD_AUDIENCE, [(agent, row[0]) for agent in audience or ()])
+    hold_event(transaction.pen, row, audience)
     if transaction.changes is not None:
         transaction.changes.append(record)
 

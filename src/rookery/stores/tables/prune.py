@@ -17,8 +17,10 @@ _FINISHED = (
     " AND NOT (d.folder IN ({folders}))) ORDER BY rid LIMIT :limit"
 )
 _BY_ID = "SELECT rid, id, type FROM messages WHERE id = ?"
-_CLEARINGS = "SELECT position, data FROM events INDEXED BY events_of_clearing WHERE type = 'messages_cleared'"
-_BY_MESSAGE = "SELECT position FROM events INDEXED BY events_by_message WHERE message_id = ?"
+_CLEARINGS = (
+    "SELECT position, audience, data FROM events INDEXED BY events_of_clearing WHERE type = 'messages_cleared'"
+)
+_TELLING = "SELECT position, audience FROM events WHERE message_id IN (SELECT id FROM gone)"
 
 Found = tuple[int, str, str]
 
@@ -43,13 +45,12 @@ def recipients(connection: sqlite3.Connection, rid: int) -> list[str]:
 
 
 def remove(connection: sqlite3.Connection, found: Sequence[Found]) -> None:
-    """The messages, their deliveries, keys, words and the facts that are about one of them."""
+    """The messages, their deliveries, keys and words. `remove_events` follows, once for all of them."""
     rids = [(rid,) for rid, _, _ in found]
     ids = [(message_id,) for _, message_id, _ in found]
     search.forget(connection, [rid for rid, _, _ in found])
     connection.executemany("DELETE FROM deliveries WHERE message = ?", rids)
     connection.executemany("DELETE FROM idempotency WHERE message_id = ?", ids)
-    remove_events(connection, [message_id for _, message_id, _ in found])
     connection.executemany("DELETE FROM messages WHERE rid = ?", rids)
 
 
@@ -58,7 +59,7 @@ def forget_clearings(connection: sqlite3.Connection, gone: frozenset[str]) -> No
 
     Otherwise a reader who applies the journal from its start would meet messages that never came.
     """
-    for position, data in connection.execute(_CLEARINGS).fetchall():
+    for position, audience, data in connection.execute(_CLEARINGS).fetchall():
         fact = fact_from("messages_cleared", data)
         if not isinstance(fact, MessagesCleared) or gone.isdisjoint(fact.message_ids):
             continue
@@ -67,20 +68,20 @@ def forget_clearings(connection: sqlite3.Connection, gone: frozenset[str]) -> No
             kept = fact_json(replace(fact, message_ids=left))
             connection.execute("UPDATE events SET data = ? WHERE position = ?", (kept, position))
         else:
-            _remove_event(connection, position)
+            _delete_events(connection, [(position, audience)])
 
 
 def remove_events(connection: sqlite3.Connection, message_ids: Sequence[str]) -> None:
-    for message_id in message_ids:
-        for (position,) in connection.execute(_BY_MESSAGE, (message_id,)).fetchall():
-            _remove_event(connection, position)
+    """The facts about these messages. Walks through the journal: an index would cost every send something."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS gone (id TEXT PRIMARY KEY) WITHOUT ROWID")
+    connection.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(each,) for each in message_ids])
+    _delete_events(connection, connection.execute(_TELLING).fetchall())
+    connection.execute("DELETE FROM gone")
 
 
-def _remove_event(connection: sqlite3.Connection, position: int) -> None:
-    row = connection.execute("SELECT audience FROM events WHERE position = ?", (position,)).fetchone()
-    if row is not None and row[0] != "*":
-        connection.executemany(
-            "DELETE FROM audiences WHERE agent = ? AND position = ?",
-            [(agent, position) for agent in row[0].split()],
-        )
-    connection.execute("DELETE FROM events WHERE position = ?", (position,))
+def _delete_events(connection: sqlite3.Connection, found: Sequence[tuple[int, str]]) -> None:
+    connection.executemany(
+        "DELETE FROM audiences WHERE agent = ? AND position = ?",
+        [(agent, position) for position, audience in found if audience != "*" for agent in audience.split()],
+    )
+    connection.executemany("DELETE FROM events WHERE position = ?", [(position,) for position, _ in found])

@@ -105,7 +105,6 @@ CREATE TABLE events (
     data       TEXT NOT NULL
 );
 CREATE INDEX events_for_everyone ON events (position) WHERE audience = '*';
-CREATE INDEX events_by_message ON events (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX events_of_clearing ON events (position) WHERE type = 'messages_cleared';
 
 CREATE TABLE audiences (

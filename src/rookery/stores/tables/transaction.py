@@ -13,9 +13,10 @@ from rookery.stores.tables.faults import ReadOnly
 from rookery.stores.tables.journal import JournalTable
 from rookery.stores.tables.messages import MessageTable
 from rookery.stores.tables.pacing import PacingTable
+from rookery.stores.tables.pen import Pen
 from rookery.stores.tables.tokens import TokenTable
 
-Mark = tuple[int, int, int]
+Mark = tuple[int, int]
 
 
 class TableTransaction:
@@ -25,22 +26,26 @@ class TableTransaction:
     """
 
     def __init__(self, connection: sqlite3.Connection, *, writable: bool, changes: Changes | None = None) -> None:
-        self.connection = connection
+        self.pen = Pen(connection)
         self.changes = changes
         self.replaced = False
         """Whether this group took facts out of the journal, so that copies kept in memory are out of date."""
         self._writable = writable
-        self.journal = JournalTable(connection, changes, writable=writable)
+        self.journal = JournalTable(self.pen, changes, writable=writable)
         self.agents = AgentTable(connection, self.journal.end, changes, writable=writable)
-        self.messages = MessageTable(connection, changes, writable=writable)
-        self.deliveries = DeliveryTable(connection, changes, self.messages.flush)
+        self.messages = MessageTable(self.pen, changes, writable=writable)
+        self.deliveries = DeliveryTable(self.pen, changes)
         self.tokens = TokenTable(connection, changes)
         self.pacing = PacingTable(connection, changes)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """With all that this group has done so far."""
+        return self.pen.up_to_date()
 
     def prune(self, *, before: int, folders: Sequence[Folder]) -> int:
         if not self._writable:
             raise ReadOnly
-        self.journal.flush()
         gone: list[str] = []
         after = 0
         while found := pruning.finished(self.connection, before=before, folders=folders, after=after):
@@ -52,47 +57,42 @@ class TableTransaction:
 
     def remove(self, message_ids: Sequence[str]) -> None:
         """Remove these messages, whatever their state."""
-        self.journal.flush()
         self._remove(pruning.by_id(self.connection, message_ids))
         self._forget(message_ids)
 
     def begin(self) -> None:
-        self.connection.execute("BEGIN IMMEDIATE")
+        self.pen.connection.execute("BEGIN IMMEDIATE")
 
     def mark(self) -> Mark:
         """Where a work starts; see `unchanged_since`."""
-        return (
-            self.connection.total_changes,
-            self.journal.recorded,
-            0 if self.changes is None else len(self.changes),
-        )
+        return self.pen.mark()
 
     def unchanged_since(self, mark: Mark) -> bool:
-        """Whether the database is as it was, so that the neighbours of a failed work need not run again.
-        Facts that were recorded but not written are taken back."""
-        if self.connection.total_changes != mark[0] or not self.connection.in_transaction:
-            return False
-        self.journal.forget_after(mark[1])
-        if self.changes is not None:
-            del self.changes[mark[2] :]
-        return True
+        """Whether nothing was done since, so that the neighbours of a failed work need not run again."""
+        return self.pen.mark() == mark and self.pen.connection.in_transaction
 
     def flush(self) -> None:
-        """Write what the records held back, so that the database has all of the group."""
-        self.journal.flush()
-        self.messages.flush()
+        """Write what is held back, so that the database has all of the group."""
+        self.pen.up_to_date()
 
     def committed(self) -> None:
         self.journal.committed()
+        self.messages.committed()
         self._end()
 
     def rolled_back(self) -> None:
-        if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
+        self.pen.forget()
+        if self.pen.connection.in_transaction:
+            self.pen.connection.execute("ROLLBACK")
         self.journal.rolled_back()
         self.messages.rolled_back()
         self.agents.forget()
         self._end()
+
+    def forget(self) -> None:
+        """What the tables know by heart is out of date."""
+        self.messages.forget()
+        self.agents.forget()
 
     def _end(self) -> None:
         self.replaced = False
@@ -104,11 +104,13 @@ class TableTransaction:
             reached = {message_id: pruning.recipients(self.connection, rid) for rid, message_id, _ in found}
             self.changes.append({"record": "removed", "messages": reached})
         pruning.remove(self.connection, found)
-        self.messages.removed(len(found), sum(kind == "broadcast" for _, _, kind in found))
+        self.messages.removed(len(found))
 
     def _forget(self, gone: Sequence[str]) -> None:
         if not gone:
             return
         self.replaced = True
+        self.journal.keep_end()
+        pruning.remove_events(self.connection, gone)
         pruning.forget_clearings(self.connection, frozenset(gone))
         search.rids_may_repeat(self.connection)

@@ -103,7 +103,6 @@ CREATE TABLE events (
     data       TEXT NOT NULL
 );
 CREATE INDEX events_for_everyone ON events (position) WHERE audience = '*';
-CREATE INDEX events_by_message ON events (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX events_of_clearing ON events (position) WHERE type = 'messages_cleared';
 
 CREATE TABLE audiences (
@@ -140,5 +139,5 @@ CREATE TABLE pacing (
     PRIMARY KEY (sender, target)
 ) WITHOUT ROWID;
 
--- The newest journal position, and how many messages and broadcasts are stored.
-INSERT INTO state (name, value) VALUES ('position', 0), ('messages', 0), ('broadcasts', 0);
+-- The journal goes on after this position at the least, whatever it holds.
+INSERT INTO state (name, value) VALUES ('floor', 0);
