@@ -10,6 +10,7 @@ import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
+from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import InvalidRequest, RookeryError
 from rookery.domain.events import Entry, MessageCompleted, MessageHandedOff, MessagesCleared, MessageSent
 from rookery.domain.ids import OPERATOR
@@ -300,8 +301,8 @@ class Relay:
             message = tx.messages.get(message_id)
             first_time = [
                 delivery
-                for listener in sorted(listeners)
-                if (delivery := tx.deliveries.get(message_id, listener)) and delivery.handed_off_at is None
+                for delivery in _deliveries_of(tx, message_id, listeners)
+                if delivery.handed_off_at is None
             ]
             if message is None or not first_time:
                 continue
@@ -314,3 +315,11 @@ class Relay:
                 at=now,
             )
             tx.journal.record(fact, at=now, by=THE_HUB, audience=audience(message.sender))
+
+
+def _deliveries_of(tx: Transaction, message_id: str, listeners: set[str]) -> Sequence[Delivery]:
+    if len(listeners) == 1:
+        (listener,) = listeners
+        delivery = tx.deliveries.get(message_id, listener)
+        return [] if delivery is None else [delivery]
+    return [each for each in tx.deliveries.of_message(message_id) if each.recipient in listeners]
