@@ -1,8 +1,3 @@
 """The stores that a scenario runs on."""
 
-try:
-    import rookery.stores.maildir.store  # noqa: F401
-
-    STORES = ("sqlite", "maildir")
-except ImportError:
-    STORES = ("sqlite",)
+STORES = ("sqlite", "maildir")

@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.scenarios.listener import socket_url
 from tests.scenarios.switchboard import PATIENCE, Agent, Refused, Switchboard, contents
+from tests.support.fixtures import HubFactory
 
 FORGED = "a forged order"
 
@@ -114,3 +115,27 @@ async def all_that_a_socket_says(board: Switchboard) -> str:
             while True:
                 heard.append(str(await socket.recv()))
     return "\n".join([*heard, f"{socket.close_code} {socket.close_reason}"])
+
+
+@pytest.mark.parametrize("without_index", [False, True], ids=["indexed", "index lost"])
+async def test_a_file_that_was_altered_by_hand_is_never_served(
+    hub_factory: HubFactory, without_index: bool
+) -> None:
+    async with Switchboard(hub_factory(store="maildir")) as board:
+        ann, bob, cyd = await board.register_many("ann", "bob", "cyd")
+        message_id = (await board.send(ann, bob, "the order"))["message_id"]
+        await board.send(ann, cyd, "for somebody else")
+        board.hub.stop()
+        file = board.hub.data / "inbox" / bob.id / "new" / f"{message_id}.json"
+        file.write_text(file.read_text().replace("the order", FORGED))
+        if without_index:
+            for part in board.hub.data.glob("index.db*"):
+                part.unlink()
+        board.hub.start()
+
+        told = {door: await answer(board, *request(bob.id, message_id)) for door, request in DOORS.items()}
+
+        assert {door: text for door, text in told.items() if FORGED in text} == {}
+        assert contents(await board.inbox(cyd)) == ["for somebody else"]
+        if without_index:  # else the index has the text as it was written
+            assert f"message {message_id} is damaged" in board.hub.output()

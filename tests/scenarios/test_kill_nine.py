@@ -6,7 +6,9 @@
 import asyncio
 import os
 import random
+from contextlib import suppress
 from itertools import count
+from threading import Timer
 
 import httpx
 import pytest
@@ -15,12 +17,15 @@ from tests.scenarios.ledger import BROADCAST, Draft, Ledger
 from tests.scenarios.stores import STORES
 from tests.scenarios.switchboard import PATIENCE, Agent, Switchboard
 from tests.support.fixtures import HubFactory
+from tests.support.hub_process import HubProcess
 
 ROUNDS = int(os.environ.get("KILL_ROUNDS", "50"))
 SEEDS = 5
 CLIENTS = 6
 MOST_ACKNOWLEDGED = 120
 """Acknowledgements in one round, at most, before the hub is killed."""
+KILLED_AGAIN = 0.2
+"""How often it is killed a second time, while it starts."""
 
 
 @pytest.mark.timeout(60 + 5 * ROUNDS)
@@ -35,6 +40,8 @@ async def test_nothing_acknowledged_is_lost_or_doubled_when_the_hub_is_killed_un
         ledger = Ledger(await board.register_many("ann", "bob", "cyd", "dan"))
         for number in range(seed, ROUNDS, SEEDS):
             await kill_under_load(board, ledger, chance, number)
+            if chance.random() < KILLED_AGAIN:
+                kill_while_it_starts(hub, chance)
             hub.start()
             for key in ledger.unanswered:  # what a client does whose answer was lost
                 await ledger.send(board, key)
@@ -57,6 +64,16 @@ async def kill_under_load(board: Switchboard, ledger: Ledger, chance: random.Ran
         await asyncio.sleep(a_little)
         process.kill()
     board.hub.kill9()
+
+
+def kill_while_it_starts(hub: HubProcess, chance: random.Random) -> None:
+    """Somewhere between the first instruction and the first answer: in the middle of its recovery, say."""
+    moment = Timer(chance.uniform(0.1, 0.6), lambda: hub.process and hub.process.kill())
+    moment.start()
+    with suppress(AssertionError):  # it ended before it was ready
+        hub.start()
+    moment.join()
+    hub.kill9()
 
 
 async def send_for_ever(board: Switchboard, ledger: Ledger, chance: random.Random, name: str) -> None:

@@ -115,7 +115,8 @@ async def test_gaps_double_up_to_the_longest_for_a_sender_that_is_always_at_the_
 ) -> None:
     rules = Rules(first_gap=100, longest_gap=800, reset_after=5_000)
     async with Switchboard(hub_factory(env=rules.settings())) as board:
-        pair = Pair(board, *await board.register_many("ann", "bob"), rules)
+        ann, bob = await board.register_many("ann", "bob")
+        pair = Pair(board, ann, bob, rules)
         await pair.is_taken()
         while len(pair.accepted) < 6:
             await pair.say("too early")
@@ -130,7 +131,8 @@ async def test_gaps_double_up_to_the_longest_for_a_sender_that_is_always_at_the_
 async def test_silence_ends_the_back_off(hub_factory: HubFactory) -> None:
     rules = Rules(first_gap=300, longest_gap=1_500, reset_after=1_500)
     async with Switchboard(hub_factory(env=rules.settings())) as board:
-        pair = Pair(board, *await board.register_many("ann", "bob"), rules)
+        ann, bob = await board.register_many("ann", "bob")
+        pair = Pair(board, ann, bob, rules)
         while len(pair.accepted) < 3:  # noqa: ASYNC110 - the hub says how long
             await asyncio.sleep(await pair.say() / 1000)
         await asyncio.sleep(max(0, pair.accepted[-1] / 1000 + 1.5 - time.time()))
@@ -143,7 +145,8 @@ async def test_silence_ends_the_back_off(hub_factory: HubFactory) -> None:
 async def test_a_pair_has_ten_messages_in_any_window(hub_factory: HubFactory) -> None:
     rules = Rules(first_gap=1, longest_gap=1, reset_after=60_000, window=4_000)
     async with Switchboard(hub_factory(env=rules.settings())) as board:
-        pair = Pair(board, *await board.register_many("ann", "bob"), rules)
+        ann, bob = await board.register_many("ann", "bob")
+        pair = Pair(board, ann, bob, rules)
         for _ in range(10):
             await pair.is_taken()
 
@@ -154,7 +157,8 @@ async def test_a_pair_has_ten_messages_in_any_window(hub_factory: HubFactory) ->
 
 
 async def test_the_pace_of_a_pair_outlives_the_hub(board: Switchboard) -> None:
-    pair = Pair(board, *await board.register_many("ann", "bob"))
+    ann, bob = await board.register_many("ann", "bob")
+    pair = Pair(board, ann, bob)
     await pair.is_taken()
     board.hub.restart(crash=True)
     await pair.is_refused()
@@ -165,7 +169,7 @@ async def test_the_pace_of_a_pair_outlives_the_hub(board: Switchboard) -> None:
 
 async def test_each_pair_and_each_direction_is_paced_alone(board: Switchboard) -> None:
     ann, bob, cyd = await board.register_many("ann", "bob", "cyd")
-    pairs = [Pair(board, *pair) for pair in ((ann, bob), (bob, ann), (ann, cyd), (cyd, ann))]
+    pairs = [Pair(board, one, other) for one, other in ((ann, bob), (bob, ann), (ann, cyd), (cyd, ann))]
     for pair in pairs:
         await pair.is_taken()
     for pair in pairs:

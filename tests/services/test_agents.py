@@ -18,7 +18,8 @@ from rookery.domain.events import (
 )
 from rookery.domain.ids import ADJECTIVES, ANIMALS
 from rookery.services.agents import Change, Registration
-from rookery.services.inbox import ClaimRules, Completion
+from rookery.services.expiry import ClaimRules
+from rookery.services.inbox import Completion
 from tests.services.house import MINUTE, NOW, SECOND, THE_OPERATOR, House, a_house
 
 # -- the name of a newcomer ------------------------------------------------------------------------------

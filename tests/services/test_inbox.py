@@ -23,7 +23,8 @@ from rookery.domain.events import (
     MessagesPruned,
 )
 from rookery.domain.principals import THE_HUB
-from rookery.services.inbox import ClaimRules, Completion
+from rookery.services.expiry import ClaimRules
+from rookery.services.inbox import Completion
 from rookery.services.messaging import Receipt
 from tests.services.house import MINUTE, NOW, SECOND, THE_OPERATOR, House, Member, a_house, contents
 
@@ -348,14 +349,14 @@ async def test_a_message_whose_claim_was_lost_five_times_is_dead_and_its_sender_
         await house.hub.sweep()
         delivery = await house.delivery(receipt, other)
         assert (delivery.expiries, delivery.folder) == (loss, "dead" if loss == 5 else "new")
-    assert delivery.error == f"claimed and lost 5 times by {other.id}"
+    assert delivery.error == "claimed and lost 5 times, last by other"
     (notice,) = await house.inbox(one)
     assert (notice.message.type, notice.message.sender, notice.message.reply_to) == (
         "notice",
         "hub",
         receipt.message.id,
     )
-    assert notice.message.content == f"Your message to other is dead: claimed and lost 5 times by {other.id}."
+    assert notice.message.content == "Your message to other is dead: claimed and lost 5 times, last by other."
     (told,) = await house.journal(MessageCompleted, audience=one.id)
     assert (told.fact.outcome, told.actor, told.token_id) == ("dead", THE_HUB.id, THE_HUB.token_id)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from rookery.services.messaging import NobodyReached, Receipt
 from tests.services.house import MINUTE, RULES, SECOND, THE_OPERATOR, House, Member, a_house
 
 
-async def tries(house: House, one: Member, other: Member | str, **more: object) -> int:
+async def tries(house: House, one: Member, other: Member | str, **more: Any) -> int:
     """How long the pair has to wait; 0 when the message was accepted."""
     try:
         await house.send(one, other, between_models=True, **more)
@@ -148,7 +149,7 @@ async def test_the_label_between_models_is_the_name_of_the_sender(house: House) 
 # -- broadcasts ------------------------------------------------------------------------------------------
 
 
-async def shouts(house: House, one: Member, **more: object) -> Receipt:
+async def shouts(house: House, one: Member, **more: Any) -> Receipt:
     return await house.shout(one, between_models=True, **more)
 
 

@@ -31,8 +31,10 @@ def _answer(connection: socket.socket) -> httpx.Response | None:
         received += chunk
     head, _, body = received.partition(b"\r\n\r\n")
     status, *lines = head.split(b"\r\n")
-    headers = [tuple(part.strip() for part in line.split(b":", 1)) for line in lines]
-    length = int(dict((name.lower(), value) for name, value in headers).get(b"content-length", b"0"))
+    headers = [
+        (name.lower().strip(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)
+    ]
+    length = int(dict(headers).get(b"content-length", b"0"))
     while len(body) < length and (chunk := _received(connection)):
         body += chunk
     return httpx.Response(int(status.split()[1]), headers=headers, content=body)

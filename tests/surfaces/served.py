@@ -125,7 +125,9 @@ async def served(
     chosen = Settings(data=directory, port=0, **settings)
     hub = Hub(make_store(chosen), clock or SystemClock(), hub_rules(chosen))
     await hub.start()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1024)
     port = listener.getsockname()[1]
     try:
         secret = new_secret("operator")

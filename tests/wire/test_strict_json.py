@@ -190,6 +190,12 @@ def test_a_refusal_does_not_repeat_a_megabyte() -> None:
     assert len(refused.value.message) < 200
 
 
+def test_a_refused_name_is_not_repeated_at_length() -> None:
+    with pytest.raises(InvalidRequest, match="unknown field") as refused:
+        decoded(f'{{"name":"x","{"k" * 1_000_000}":1}}'.encode(), Shape)
+    assert len(refused.value.message) < 300
+
+
 def test_the_depth_of_the_stack_does_not_matter() -> None:
     """A handler may itself sit deep in the stack."""
 

@@ -13,7 +13,8 @@ from rookery.domain.pacing import PacingRules
 from rookery.ports import Clock, Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import SIGN_EVERY, Agents
-from rookery.services.inbox import ClaimRules, Inbox
+from rookery.services.expiry import ClaimRules, Expiry
+from rookery.services.inbox import Inbox
 from rookery.services.journal import Journal
 from rookery.services.messaging import Messaging
 from rookery.services.notices import Notices
@@ -52,7 +53,8 @@ class Hub:
         self.relay = Relay(store, clock, capacity=rules.socket_buffer, hand_off_wait=rules.hand_off_wait / 1000)
         self.access = Access(store, clock, guarded=rules.guarded, rate=rules.rate)
         self.agents = Agents(store, clock, self.access, sign_every=rules.signs_every)
-        self.inbox = Inbox(store, clock, notices, rules.claims)
+        self.inbox = Inbox(store, clock)
+        self.expiry = Expiry(store, clock, notices, rules.claims)
         self.messaging = Messaging(store, clock, posting, self.relay, rules.pacing)
         self.journal = Journal(store, self.relay)
         self.started_at = 0
@@ -81,8 +83,8 @@ class Hub:
         """What time does: lost claims, passed ttls, silent agents. Each goes on when another fails."""
         for step in (
             self._call_the_roll,
-            self.inbox.expire_claims,
-            self.inbox.expire_messages,
+            self.expiry.expire_claims,
+            self.expiry.expire_messages,
             lambda: self.agents.mark_silent(self.rules.silent_after),
         ):
             await _guarded(step)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from rookery.domain.deliveries import Delivery, Folder, Outcome
 from rookery.domain.errors import MessageNotFound, StorageFull
 from rookery.domain.events import (
-    ClaimExpired,
     MessageClaimed,
     MessageCompleted,
     MessageRead,
@@ -15,15 +14,11 @@ from rookery.domain.events import (
     MessageSeen,
     MessagesPruned,
 )
-from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB, UNGUARDED_OPERATOR, Principal
 from rookery.ports import Clock, InboxItem, InboxQuery, InboxStats, QueueStats, Store, Transaction
 from rookery.services.access import inbox_owner, require_operator
-from rookery.services.notices import Notices, known_as
 from rookery.services.posting import audience
-
-_SWEPT_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,20 +36,10 @@ class Completion:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimRules:
-    """A claim whose owner is silent for `silence` milliseconds is lost; after `most` losses it is dead."""
-
-    silence: int = 15 * 60 * 1000
-    most: int = 5
-
-
 class Inbox:
-    def __init__(self, store: Store, clock: Clock, notices: Notices, rules: ClaimRules) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._notices = notices
-        self._rules = rules
 
     # -- looking -------------------------------------------------------------------------------------
 
@@ -253,62 +238,6 @@ class Inbox:
 
         return await self._store.write(work, frees=True)
 
-    # -- what time does ------------------------------------------------------------------------------
-
-    async def expire_claims(self) -> int:
-        """Give back what silent agents hold; what was lost too often is dead, and its sender is told."""
-        moment = self._clock.now() - self._rules.silence
-
-        def lost(tx: Transaction) -> Sequence[Delivery]:
-            return tx.deliveries.claims_without_life_since(moment, _SWEPT_AT_ONCE)
-
-        def work(tx: Transaction) -> int:
-            now = self._clock.now()
-            deliveries = lost(tx)
-            for delivery in deliveries:
-                self._lose_claim(tx, delivery, now)
-            return len(deliveries)
-
-        return await self._store.write(work) if await self._store.read(lost) else 0
-
-    def _lose_claim(self, tx: Transaction, delivery: Delivery, now: int) -> None:
-        holder = delivery.claimed_by or OPERATOR
-        message = _message(tx, delivery.message_id)
-        delivery = delivery.claim_expired()
-        tx.deliveries.save(delivery)
-        fact = ClaimExpired(message_id=message.id, recipient=delivery.recipient, by=holder, at=now)
-        tx.journal.record(fact, at=now, by=THE_HUB, audience=audience(delivery.recipient, message.sender))
-        if delivery.expiries >= self._rules.most:
-            self._bury(
-                tx,
-                InboxItem(message, delivery),
-                now,
-                f"claimed and lost {delivery.expiries} times by {holder}",
-            )
-
-    async def expire_messages(self) -> int:
-        """What its sender gave a ttl and nobody took in time is dead, and the sender is told."""
-
-        def late(tx: Transaction) -> Sequence[Delivery]:
-            return tx.deliveries.expired(self._clock.now(), _SWEPT_AT_ONCE)
-
-        def work(tx: Transaction) -> int:
-            now = self._clock.now()
-            deliveries = late(tx)
-            for delivery in deliveries:
-                item = InboxItem(_message(tx, delivery.message_id), delivery)
-                self._bury(tx, item, now, "its time to live passed before anybody took it")
-            return len(deliveries)
-
-        return await self._store.write(work) if await self._store.read(late) else 0
-
-    def _bury(self, tx: Transaction, item: InboxItem, now: int, reason: str) -> None:
-        complete_delivery(tx, item, by=THE_HUB, owner=None, outcome="dead", error=reason, now=now)
-        if item.message.type == "broadcast":
-            return  # a thousand recipients would make a thousand notices; the journal tells of each
-        recipient = known_as(tx, item.delivery.recipient)
-        self._notices.tell_sender(tx, item.message, now, f"Your message to {recipient} is dead: {reason}.")
-
 
 def visible_message(tx: Transaction, by: Principal, message_id: str) -> Message:
     message = tx.messages.get(message_id)
@@ -384,10 +313,10 @@ def _item(tx: Transaction, owner: str, message_id: str) -> InboxItem:
     delivery = tx.deliveries.get(message_id, owner)
     if delivery is None or delivery.cleared_at is not None:
         raise MessageNotFound(message_id)
-    return InboxItem(_message(tx, message_id), delivery)
+    return InboxItem(stored_message(tx, message_id), delivery)
 
 
-def _message(tx: Transaction, message_id: str) -> Message:
+def stored_message(tx: Transaction, message_id: str) -> Message:
     message = tx.messages.get(message_id)
     if message is None:
         raise MessageNotFound(message_id)

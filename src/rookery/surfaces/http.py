@@ -1,5 +1,6 @@
 """The little of ASGI and HTTP that every surface needs: headers, credentials, answers."""
 
+import re
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -20,6 +21,7 @@ JSON: Headers = [
     (b"x-content-type-options", b"nosniff"),
 ]
 _LISTS = frozenset({"message_ids"})
+_NO_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _encoder = msgspec.json.Encoder()
 
 
@@ -51,6 +53,8 @@ def parsed_query(text: bytes, shape: type[T]) -> T:
     found: dict[str, Any] = {}
     if text:
         try:
+            if _NO_ESCAPE.search(text):
+                raise ValueError(text)
             pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=2000)
         except ValueError as exc:
             raise InvalidRequest("The query is not valid percent-encoded UTF-8.") from exc
@@ -62,10 +66,15 @@ def parsed_query(text: bytes, shape: type[T]) -> T:
                 raise InvalidRequest(f"The parameter {name[:80]!r} is given twice; say it once.")
             else:
                 found[name] = value
-    return converted(found, shape, from_text=True)
+    asked = converted(found, shape, from_text=True)
+    for name in found:
+        if getattr(asked, name) is None:  # "null" was read as nothing, which a query says by leaving it out
+            raise InvalidRequest(f"The parameter {name!r} cannot be null; leave it out.")
+    return asked
 
 
-async def answer(send: Send, status: int, headers: Headers, body: bytes) -> None:
+async def answer(send: Send, status: int, headers: Headers, body: bytes, *, end: bool = True) -> None:
+    """`end` False leaves the exchange open: one more empty body ends it."""
     await send(
         {
             "type": "http.response.start",
@@ -73,7 +82,7 @@ async def answer(send: Send, status: int, headers: Headers, body: bytes) -> None
             "headers": [*headers, (b"content-length", b"%d" % len(body))],
         }
     )
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": not end})
 
 
 def encoded(value: Any) -> bytes:
@@ -91,7 +100,7 @@ def refusal_headers(error: RookeryError) -> Headers:
     if status == 401:
         extra.append((b"www-authenticate", b"Bearer"))
     if status == 413:
-        # The rest of the body is not read, so nothing else can follow on this connection.
+        # The rest of the body is not waited for, so nothing else can follow on this connection.
         extra.append((b"connection", b"close"))
     retry = error.data.get("retry_after_ms")
     if isinstance(retry, int):

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from rookery.wire.errors import ERRORS, ErrorResponse
-from rookery.wire.requests import NoQuery
+from rookery.wire.requests import PLAIN_TEXT, NoQuery
 from rookery.wire.routes import ROUTES, Route
 
 _PLACE = re.compile(r"{(\w+)}")
@@ -74,7 +74,7 @@ def _path_parameters(route: Route) -> list[dict[str, Any]]:
             "in": "path",
             "required": True,
             "description": _PLACES[place][0],
-            "schema": {"type": "string", "minLength": 1, "maxLength": _PLACES[place][1]},
+            "schema": {"type": "string", "minLength": 1, "maxLength": _PLACES[place][1], **PLAIN_TEXT},
         }
         for place in _PLACE.findall(route.path)
     ]

@@ -9,11 +9,21 @@ from rookery.domain.agents import Kind, Mode, Role, Status
 from rookery.domain.deliveries import Folder, Outcome
 from rookery.domain.messages import Priority
 
-Reference = Annotated[str, Meta(min_length=1, max_length=128)]
+PLAIN_TEXT = {"pattern": "^[^\\u0000]*$"}
+"""What `strict_json` sees to, in the words of the schema."""
+
+Reference = Annotated[str, Meta(min_length=1, max_length=128, extra_json_schema=PLAIN_TEXT)]
 """An agent's id or name."""
-MessageId = Annotated[str, Meta(min_length=1, max_length=64)]
-Text = Annotated[str, Meta(min_length=1)]
-Short = Annotated[str, Meta(max_length=1024)]
+Name = Annotated[
+    str,
+    # Which names may be had is the domain's to judge: it has better words for its refusals.
+    Meta(extra_json_schema={"minLength": 1, "maxLength": 64, "pattern": "^[._-]*[A-Za-z0-9][A-Za-z0-9._-]*$"}),
+]
+"""A name that an agent is to have."""
+MessageId = Annotated[str, Meta(min_length=1, max_length=64, extra_json_schema=PLAIN_TEXT)]
+Text = Annotated[str, Meta(min_length=1, extra_json_schema=PLAIN_TEXT)]
+Words = Annotated[str, Meta(extra_json_schema=PLAIN_TEXT)]
+Short = Annotated[str, Meta(max_length=1024, extra_json_schema=PLAIN_TEXT)]
 Limit = Annotated[int, Meta(ge=1, le=1000)]
 Position = Annotated[int, Meta(ge=0, le=2**62)]
 
@@ -23,7 +33,7 @@ class Request(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class RegisterRequest(Request):
-    name: Reference | None = None
+    name: Name | None = None
     model_name: Short | None = None
     role: Role | None = None
     kind: Kind | None = None
@@ -35,10 +45,10 @@ class RegisterRequest(Request):
 class UpdateRequest(Request):
     """Leave a field out to keep it; null, or an empty text, takes project, model_name or manager away."""
 
-    name: Reference | None = None
+    name: Name | None = None
     project: Short | UnsetType | None = UNSET
     model_name: Short | UnsetType | None = UNSET
-    manager: Annotated[str, Meta(max_length=128)] | UnsetType | None = UNSET
+    manager: Annotated[str, Meta(max_length=128, extra_json_schema=PLAIN_TEXT)] | UnsetType | None = UNSET
     status: Status | None = None
     role: Role | None = None
     kind: Kind | None = None
@@ -57,7 +67,7 @@ class SendRequest(Request):
     reply_to: MessageId | None = None
     priority: Priority | None = None
     ttl_seconds: Annotated[float, Meta(gt=0, le=10 * 365 * 86400)] | None = None
-    idempotency_key: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    idempotency_key: Annotated[str, Meta(min_length=1, max_length=200, extra_json_schema=PLAIN_TEXT)] | None = None
 
 
 class ClaimRequest(Request):
@@ -66,9 +76,9 @@ class ClaimRequest(Request):
 
 class CompleteRequest(Request):
     status: Outcome = "done"
-    result: str | None = None
-    error: str | None = None
-    note: str | None = None
+    result: Words | None = None
+    error: Words | None = None
+    note: Words | None = None
 
 
 class MarkReadRequest(Request):
@@ -88,7 +98,7 @@ class NamedMessageRequest(Request):
 
 
 class NamedUpdateRequest(Request):
-    name: Reference | None = None
+    name: Name | None = None
     project: Short | None = None
 
 
@@ -102,7 +112,7 @@ class InboxQuery(Request):
 
 
 class ClearQuery(Request):
-    message_ids: list[str] | None = None
+    message_ids: list[Words] | None = None
 
 
 class TestBroadcastQuery(Request):

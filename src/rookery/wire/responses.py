@@ -1,6 +1,6 @@
 """What the hub answers. `ok` is true in every one of them; refusals have the shape of `ErrorResponse`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -322,41 +322,13 @@ def receipts(delivery: Delivery) -> Receipts:
 
 
 def message_view(message: Message) -> MessageView:
-    return MessageView(
-        message_id=message.id,
-        from_agent_id=message.sender,
-        to_agent_id=message.recipient,
-        message_type=message.type,
-        content=message.content,
-        metadata=msgspec.Raw(message.metadata.encode()),
-        timestamp=iso(message.created_at),
-        reply_to=message.reply_to,
-        thread_id=message.thread,
-        conversation=message.conversation,
-        seq=message.seq,
-        priority=message.priority,
-        pattern=message.pattern,
-        expires_at=iso_or_none(message.expires_at),
-    )
+    return MessageView(**_fields(message))
 
 
 def inbox_message_view(item: InboxItem) -> InboxMessageView:
-    message, delivery = item.message, item.delivery
+    delivery = item.delivery
     return InboxMessageView(
-        message_id=message.id,
-        from_agent_id=message.sender,
-        to_agent_id=message.recipient,
-        message_type=message.type,
-        content=message.content,
-        metadata=msgspec.Raw(message.metadata.encode()),
-        timestamp=iso(message.created_at),
-        reply_to=message.reply_to,
-        thread_id=message.thread,
-        conversation=message.conversation,
-        seq=message.seq,
-        priority=message.priority,
-        pattern=message.pattern,
-        expires_at=iso_or_none(message.expires_at),
+        **_fields(item.message),
         read=delivery.read,
         folder=delivery.folder,
         claimed_by=delivery.claimed_by,
@@ -366,6 +338,25 @@ def inbox_message_view(item: InboxItem) -> InboxMessageView:
         note=delivery.note,
         receipts=receipts(delivery),
     )
+
+
+def _fields(message: Message) -> dict[str, Any]:
+    return {
+        "message_id": message.id,
+        "from_agent_id": message.sender,
+        "to_agent_id": message.recipient,
+        "message_type": message.type,
+        "content": message.content,
+        "metadata": msgspec.Raw(message.metadata.encode()),
+        "timestamp": iso(message.created_at),
+        "reply_to": message.reply_to,
+        "thread_id": message.thread,
+        "conversation": message.conversation,
+        "seq": message.seq,
+        "priority": message.priority,
+        "pattern": message.pattern,
+        "expires_at": iso_or_none(message.expires_at),
+    }
 
 
 def delivery_view(delivery: Delivery) -> DeliveryView:

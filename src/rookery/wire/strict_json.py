@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 MOST_NESTING = 64
 _INT64 = 2**63
+_LONGEST_REASON = 240
+"""A reason repeats names out of the body, which may be long."""
 
 
 def decoded(body: bytes, shape: type[T]) -> T:
@@ -45,7 +47,7 @@ def converted(value: Any, shape: type[T], *, from_text: bool = False) -> T:
     try:
         return msgspec.convert(value, shape, strict=not from_text)
     except (msgspec.ValidationError, RecursionError) as exc:
-        raise InvalidRequest(f"{exc}.") from exc
+        raise InvalidRequest(f"{str(exc)[:_LONGEST_REASON]}.") from exc
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -86,7 +86,10 @@ async def test_the_living_are_listed_in_order_of_registration(http: httpx.AsyncC
 async def test_an_agent_is_found_by_id_and_by_name(http: httpx.AsyncClient) -> None:
     member = await register(http, "builder")
     for called in (member.id, "builder", "BUILDER"):
-        assert (await http.get(f"{AGENTS}/{called}")).json() == {"ok": True, "agent": FRESH | {"agent_id": member.id}}
+        assert (await http.get(f"{AGENTS}/{called}")).json() == {
+            "ok": True,
+            "agent": FRESH | {"agent_id": member.id},
+        }
     answer = await http.get(f"{AGENTS}/ghost")
     assert answer.status_code == 404
     assert answer.json() == refusal("agent_not_found", agent="ghost", available=["builder"])
@@ -108,12 +111,19 @@ async def test_what_is_left_out_stays_and_null_takes_away(http: httpx.AsyncClien
     await register(http, "builder", project="/p", model_name="m", manager="boss")
     agent = (await http.patch(f"{AGENTS}/builder", json={})).json()["agent"]
     assert (agent["project"], agent["model_name"], agent["manager"]) == ("/p", "m", boss.id)
-    agent = (await http.patch(f"{AGENTS}/builder", json={"project": None, "model_name": "", "manager": None})).json()
-    assert (agent["agent"]["project"], agent["agent"]["model_name"], agent["agent"]["manager"]) == (None, None, None)
+    agent = (
+        await http.patch(f"{AGENTS}/builder", json={"project": None, "model_name": "", "manager": None})
+    ).json()
+    assert (agent["agent"]["project"], agent["agent"]["model_name"], agent["agent"]["manager"]) == (
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
-    "change", [{"role": "leader"}, {"kind": "codex"}, {"mode": "strict"}, {"manager": "builder"}, {"manager": None}]
+    "change",
+    [{"role": "leader"}, {"kind": "codex"}, {"mode": "strict"}, {"manager": "builder"}, {"manager": None}],
 )
 async def test_only_the_operator_changes_authority(http: httpx.AsyncClient, change: dict[str, Any]) -> None:
     member = await register(http, "builder")
@@ -202,7 +212,10 @@ async def test_a_deleted_agent_is_gone_and_its_messages_stay(http: httpx.AsyncCl
 
 async def test_an_unguarded_hub_serves_plain_calls(open_hub: Served) -> None:
     async with open_hub.client() as http:
-        one, other = await register(http, model_name="test-agent-1"), await register(http, model_name="test-agent-2")
+        one, other = (
+            await register(http, model_name="test-agent-1"),
+            await register(http, model_name="test-agent-2"),
+        )
         body = {"from_agent_id": one.id, "to_agent_id": other.id, "content": "Hello!"}
         assert (await http.post(f"{AGENTS}/messages/send", json=body)).json()["queued"] is True
         (message,) = (await http.get(f"{AGENTS}/messages/{other.id}")).json()["messages"]

@@ -196,7 +196,10 @@ def test_of_two_authorization_headers_none_is_taken(http: httpx.Client, world: W
 @pytest.fixture
 def log(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture[str]]:
     """What the hub says on stderr when it is told to say everything."""
-    root, own = logging.getLogger(), [logging.getLogger(name) for name in ("httpx", "httpcore", "websockets.client")]
+    root, own = (
+        logging.getLogger(),
+        [logging.getLogger(name) for name in ("httpx", "httpcore", "websockets.client")],
+    )
     before = [(logger, logger.level) for logger in (root, logging.getLogger("uvicorn"), *own)]
     handlers = root.handlers[:]
     configure_logs("debug")

@@ -57,7 +57,10 @@ BODIES: dict[str, bytes] = {
     "a key twice": b'{"to_agent_id":"other","content":"x","content":"y"}',
     "a key twice by escape": b'{"to_agent_id":"other","content":"x","c\\u006fntent":"y"}',
     "a key twice in metadata": b'{"to_agent_id":"other","content":"x","metadata":{"a":1,"a":2}}',
-    "100,000 arrays": b'{"to_agent_id":"other","content":"x","metadata":{"n":' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+    "100,000 arrays": b'{"to_agent_id":"other","content":"x","metadata":{"n":'
+    + b"[" * 100_000
+    + b"]" * 100_000
+    + b"}}",
     "100,000 objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "100,000 openings": b"[" * 100_000,
     "a lone surrogate": message(r'"\ud800"'),
@@ -170,7 +173,9 @@ def test_another_type_is_415(operator: httpx.Client, one: Member, kind: str) -> 
 
 @pytest.mark.parametrize("kind", ACCEPTED_TYPES)
 def test_json_may_be_said_in_several_ways(operator: httpx.Client, kind: str) -> None:
-    answer = operator.post("/v1/agents/register", content=b"{}", headers=[(b"Content-Type", kind.strip().encode())])
+    answer = operator.post(
+        "/v1/agents/register", content=b"{}", headers=[(b"Content-Type", kind.strip().encode())]
+    )
     assert answer.status_code == 200
 
 
@@ -195,6 +200,13 @@ def test_the_largest_body_is_a_megabyte(operator: httpx.Client, other: Member) -
     operator.delete(f"/v1/agents/messages/{other.id}")
 
 
+@pytest.mark.parametrize("size", [MEGABYTE + 1, 5 * MEGABYTE, 20 * MEGABYTE])
+def test_one_who_writes_too_much_gets_to_read_the_answer(operator: httpx.Client, size: int) -> None:
+    body = b"x" * size
+    for content in (body, (body[n : n + MEGABYTE] for n in range(0, size, MEGABYTE))):
+        refused(operator.post(SEND, content=content, headers=JSON), 413)
+
+
 @pytest.mark.parametrize("length", [b"1048577", b"99999999999", b"9223372036854775807"])
 def test_a_body_that_says_it_is_too_large_is_refused_before_it_comes(shared: Served, length: bytes) -> None:
     head = request(shared, b"POST", SEND.encode(), Content_Type=b"application/json", Content_Length=length)
@@ -205,9 +217,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_comes(shared: Ser
 
 
 def test_a_body_in_pieces_is_refused_once_it_is_too_large(shared: Served) -> None:
-    head = request(
-        shared, b"POST", SEND.encode(), Content_Type=b"application/json", Transfer_Encoding=b"chunked"
-    )
+    head = request(shared, b"POST", SEND.encode(), Content_Type=b"application/json", Transfer_Encoding=b"chunked")
     piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
     refused(exchange(shared, head, *[piece] * 200), 413)
 
@@ -215,9 +225,7 @@ def test_a_body_in_pieces_is_refused_once_it_is_too_large(shared: Served) -> Non
 def test_a_body_in_pieces_is_read_like_any_other(shared: Served, other: Member, operator: httpx.Client) -> None:
     body = message('"in pieces"')
     pieces = [b"%x\r\n%s\r\n" % (1, body[n : n + 1]) for n in range(len(body))]
-    head = request(
-        shared, b"POST", SEND.encode(), Content_Type=b"application/json", Transfer_Encoding=b"chunked"
-    )
+    head = request(shared, b"POST", SEND.encode(), Content_Type=b"application/json", Transfer_Encoding=b"chunked")
     answer = exchange(shared, head, *pieces, b"0\r\n\r\n")
     assert answer is not None
     assert answer.status_code == 200
@@ -234,15 +242,17 @@ def test_a_length_that_is_none_is_not_taken(shared: Served, length: bytes) -> No
 # -- those who do not finish -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sent", [0, 1, 10])
+@pytest.mark.parametrize("sent", [0, 1, 10, -1], ids=["none of it", "a byte", "ten bytes", "all but a blank"])
 def test_one_who_leaves_in_the_middle_of_its_body_leaves_nothing(
     shared: Served, other: Member, operator: httpx.Client, sent: int
 ) -> None:
-    body = message('"never finished"')
+    body = message('"never finished"') + b" "
     whole = request(shared, b"POST", SEND.encode(), body)
+    start = shared.hub.store.report().position
     with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE) as connection:
-        connection.sendall(whole[: len(whole) - len(body) + sent])
-    assert operator.get(f"/v1/agents/messages/{other.id}/unread").json()["unread_count"] == 0
+        connection.sendall(whole[: len(whole) - len(body)] + body[:sent])
+    page = operator.get("/v1/events", params={"after": start, "wait": 0.3}).json()
+    assert page["events"] == []
 
 
 def test_one_who_leaves_before_the_answer_has_still_sent(
@@ -274,8 +284,12 @@ def test_a_slow_body_does_not_hold_up_others(shared: Served, operator: httpx.Cli
             connection.close()
 
 
-def test_a_body_that_does_not_come_is_given_up(shared: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", [1, 20, None], ids=["the last byte", "the end", "all of it"])
+def test_a_body_that_does_not_come_is_given_up(
+    shared: Served, monkeypatch: pytest.MonkeyPatch, missing: int | None
+) -> None:
     monkeypatch.setattr("rookery.surfaces.rest.endpoint._BODY_PATIENCE", 0.05)
-    whole = request(shared, b"POST", SEND.encode(), message('"slow"'))
-    error = refused(exchange(shared, whole[:-1]), 400)
+    body = message('"slow"')
+    whole = request(shared, b"POST", SEND.encode(), body)
+    error = refused(exchange(shared, whole[: -(missing or len(body))]), 400)
     assert "did not arrive" in error["message"]

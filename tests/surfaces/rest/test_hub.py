@@ -10,6 +10,7 @@ import pytest
 
 import rookery
 from rookery.stores.tables.writer import Writer
+from tests.services.house import until
 from tests.surfaces.served import PATIENCE, Served, register, served
 from tests.surfaces.shapes import TIME, refusal
 
@@ -22,7 +23,10 @@ SEND = "/v1/agents/messages/send"
 async def test_health_needs_no_token(hub: Served) -> None:
     async with hub.client(headers={}) as http:
         answer = await http.get("/healthz")
-    assert (answer.status_code, answer.json()) == (200, {"ok": True, "status": "ok", "version": rookery.__version__})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"ok": True, "status": "ok", "version": rookery.__version__},
+    )
 
 
 async def test_a_full_disk_is_no_health(http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +46,8 @@ async def test_the_status_says_what_the_hub_is_and_holds(
     size = told.pop("bytes")
     assert size > 4096
     assert told == {
-        "ok": True, "version": rookery.__version__, "store": "sqlite", "data": str(tmp_path / "data"), "position": 5,
+        "ok": True, "version": rookery.__version__, "store": "sqlite", "data": str(tmp_path / "data"),
+        "position": 5,
         "messages": 1, "full": False, "agents": 1, "online": 1, "sockets": 1, "auth": "token", "started_at": TIME,
     }  # fmt: skip
 
@@ -55,9 +60,7 @@ async def test_an_unguarded_hub_says_so(open_hub: Served) -> None:
 async def test_a_long_poll_is_not_counted_as_a_socket(hub: Served, http: httpx.AsyncClient) -> None:
     position = (await http.get("/v1/events")).json()["position"]
     asking = asyncio.create_task(http.get("/v1/events", params={"after": position, "wait": 60}))
-    async with asyncio.timeout(PATIENCE):
-        while not hub.hub.relay.subscriptions():
-            await asyncio.sleep(0.001)
+    await until(hub.hub.relay.subscriptions)
     assert (await http.get("/v1/status")).json()["sockets"] == 0
     await register(http, "news")
     assert (await asking).status_code == 200
@@ -143,7 +146,8 @@ async def test_large_counts_are_exact(http: httpx.AsyncClient) -> None:
 async def test_finished_messages_are_pruned(http: httpx.AsyncClient) -> None:
     one = await register(http, "one")
     ids = [
-        (await http.post(SEND, json={"to_agent_id": "one", "content": f"{n}"})).json()["message_id"] for n in range(3)
+        (await http.post(SEND, json={"to_agent_id": "one", "content": f"{n}"})).json()["message_id"]
+        for n in range(3)
     ]
     await http.post(f"/v1/agents/messages/one/{ids[0]}/complete", headers=one.headers)
     await http.post(f"/v1/agents/messages/one/{ids[1]}/complete", json={"status": "dead"}, headers=one.headers)
@@ -181,7 +185,9 @@ async def test_a_reader_that_stops_reading_an_export_does_not_keep_the_hub_from_
         for _ in range(12):  # more than the sockets' buffers hold, and fewer records than are read ahead
             await http.post(SEND, json={"to_agent_id": "one", "content": "x" * 2_000_000})
         reader, writer = await asyncio.open_connection("127.0.0.1", hub.port, limit=1024)
-        request = f"GET /v1/export HTTP/1.1\r\nHost: {hub.host}\r\nAuthorization: Bearer {hub.operator_token}\r\n\r\n"
+        request = (
+            f"GET /v1/export HTTP/1.1\r\nHost: {hub.host}\r\nAuthorization: Bearer {hub.operator_token}\r\n\r\n"
+        )
         writer.write(request.encode())
         assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
         hub_stops.reschedule(asyncio.get_running_loop().time() + PATIENCE)

@@ -122,7 +122,9 @@ async def test_a_listing_has_a_limit_a_folder_a_cursor_and_a_direction(http: htt
         assert contents(await get(http, f"{INBOX}/{other.id}", other, **asked | query)) == wanted
 
 
-@pytest.mark.parametrize(("text", "meant"), [("true", True), ("1", True), ("True", True), ("false", False), ("0", False)])
+@pytest.mark.parametrize(
+    ("text", "meant"), [("true", True), ("1", True), ("True", True), ("false", False), ("0", False)]
+)
 async def test_truth_can_be_said_in_several_ways(http: httpx.AsyncClient, text: str, meant: bool) -> None:
     one, other = await pair(http)
     message_id = await send(http, one, other)
@@ -347,8 +349,8 @@ async def test_a_message_comes_with_its_receipts(http: httpx.AsyncClient) -> Non
     assert set(delivery) == {"agent_id", "folder", "read", "claimed_by", "receipts"}
     assert (delivery["agent_id"], delivery["folder"], delivery["read"]) == (other.id, "new", True)
     assert set(answer["message"]) == {
-        "message_id", "from_agent_id", "to_agent_id", "message_type", "content", "metadata", "timestamp", "reply_to",
-        "thread_id", "conversation", "seq", "priority", "pattern", "expires_at",
+        "message_id", "from_agent_id", "to_agent_id", "message_type", "content", "metadata", "timestamp",
+        "reply_to", "thread_id", "conversation", "seq", "priority", "pattern", "expires_at",
     }  # fmt: skip
 
 
@@ -362,7 +364,9 @@ async def test_a_thread_is_in_order_and_found_from_any_of_its_messages(http: htt
         assert (contents(thread), thread["count"], thread["ok"]) == (["root", "answer", "last"], 3, True)
 
 
-async def test_search_finds_words_at_their_beginning_within_what_the_caller_may_see(http: httpx.AsyncClient) -> None:
+async def test_search_finds_words_at_their_beginning_within_what_the_caller_may_see(
+    http: httpx.AsyncClient,
+) -> None:
     one, other = await pair(http)
     spy = await register(http, "spy")
     await send(http, one, other, "the walnut tree")

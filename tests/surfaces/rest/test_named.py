@@ -161,7 +161,9 @@ async def test_a_broadcast_says_whom_it_reached(http: httpx.AsyncClient) -> None
     )
 
 
-async def test_a_broadcast_leaves_out_those_whose_pair_must_wait(http: httpx.AsyncClient, clock: FakeClock) -> None:
+async def test_a_broadcast_leaves_out_those_whose_pair_must_wait(
+    http: httpx.AsyncClient, clock: FakeClock
+) -> None:
     janus, *_ = await crowd(http)
     await tell(http, "puppet-dev", janus)
     clock.move_on(1)

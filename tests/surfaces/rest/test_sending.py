@@ -1,11 +1,13 @@
 """POST /v1/agents/messages/send, and what comes of it."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.surfaces.served import Member, Served, register
+from tests.services.house import FakeClock
+from tests.surfaces.served import Member, Served, register, served
 from tests.surfaces.shapes import MESSAGE_ID, TIME, refusal
 
 SEND = "/v1/agents/messages/send"
@@ -15,7 +17,9 @@ async def pair(http: httpx.AsyncClient) -> tuple[Member, Member]:
     return await register(http, "one"), await register(http, "other")
 
 
-async def sent(http: httpx.AsyncClient, body: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
+async def sent(
+    http: httpx.AsyncClient, body: dict[str, Any], headers: dict[str, str] | None = None
+) -> httpx.Response:
     return await http.post(SEND, json=body, headers=headers)
 
 
@@ -66,7 +70,8 @@ async def test_a_broadcast_is_queued_for_all_others(http: httpx.AsyncClient) -> 
     told = (await sent(http, {"to_agent_id": "broadcast", "content": "all"}, one.headers)).json()
     assert (told["ok"], told["queued"], told["delivered"]) == (True, True, False)
     counts = [
-        (await http.get(f"/v1/agents/messages/{who.id}/unread")).json()["unread_count"] for who in (one, other, third)
+        (await http.get(f"/v1/agents/messages/{who.id}/unread")).json()["unread_count"]
+        for who in (one, other, third)
     ]
     assert counts == [0, 1, 1]
 
@@ -197,15 +202,12 @@ async def test_two_different_keys_are_refused(http: httpx.AsyncClient) -> None:
 # -- the plain limit -------------------------------------------------------------------------------------
 
 
-async def test_an_agent_that_goes_too_fast_is_429_with_the_wait_and_the_operator_never_is(tmp_path: Any) -> None:
-    from tests.services.house import FakeClock
-    from tests.surfaces.served import served
-
-    async with served(tmp_path / "slow", clock=FakeClock(), rate_per_second=2, rate_burst=3) as hub:
-        async with hub.client() as http:
-            one = await register(http, "one")
-            answers = [await http.get("/v1/agents", headers=one.headers) for _ in range(4)]
-            assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-            assert answers[3].json() == refusal("rate_limited", retry_after_ms=500)
-            assert answers[3].headers["retry-after"] == "1"
-            assert {(await http.get("/v1/agents")).status_code for _ in range(20)} == {200}
+async def test_an_agent_that_goes_too_fast_is_429_with_the_wait_and_the_operator_never_is(tmp_path: Path) -> None:
+    slow = served(tmp_path / "slow", clock=FakeClock(), rate_per_second=2, rate_burst=3)
+    async with slow as hub, hub.client() as http:
+        one = await register(http, "one")
+        answers = [await http.get("/v1/agents", headers=one.headers) for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert answers[3].json() == refusal("rate_limited", retry_after_ms=500)
+        assert answers[3].headers["retry-after"] == "1"
+        assert {(await http.get("/v1/agents")).status_code for _ in range(20)} == {200}

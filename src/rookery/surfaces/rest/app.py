@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from rookery.domain.errors import NotFound
 from rookery.services.hub import Hub
-from rookery.surfaces.http import answer, refusal
+from rookery.surfaces.gate import refuse
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.rest import agents, hub, messages, named
 from rookery.surfaces.rest.call import Handler
@@ -63,5 +63,7 @@ def rest_routes(the_hub: Hub, meter: Meter, *, max_body: int) -> list[BaseRoute]
     return [Route(path, Endpoint(served, the_hub, meter, max_body)) for path, served in by_path.items()]
 
 
-async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001 - an ASGI app
-    await answer(send, *refusal(NotFound(f"There is nothing at {scope['path']}; /docs lists what there is.")))
+async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    """For requests and for handshakes alike."""
+    nothing = NotFound(f"There is nothing at {scope['path']}; /docs lists what there is.")
+    await refuse(scope, receive, send, nothing)

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from time import perf_counter
 from typing import Any, cast
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from rookery.domain.errors import (
     Forbidden,
@@ -29,6 +29,8 @@ from rookery.wire.strict_json import decoded, refuse_odd_text
 
 _log = logging.getLogger(__name__)
 _BODY_PATIENCE = 30.0
+_FAREWELL_PATIENCE = 2.0
+_MOST_UNWANTED = 64 << 20
 
 
 class Endpoint:
@@ -74,7 +76,10 @@ class Endpoint:
         except RookeryError as error:
             await self._audit(principal, route, error)
             status, reply_headers, body = refusal(error)
-            await answer(send, status, reply_headers, body)
+            if isinstance(error, TooLarge):
+                await _answer_early(send, receive, status, reply_headers, body)
+            else:
+                await answer(send, status, reply_headers, body)
             return status
         except Exception:
             # The last resort: the caller gets the error shape, the log gets the cause.
@@ -166,27 +171,42 @@ def _idempotency_key(value: bytes | None) -> str | None:
 
 
 async def _read(receive: Receive, limit: int) -> bytes:
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        if len(body) > limit:
-            raise TooLarge("The body", limit)
-        return body
-    chunks = [body]
-    size = len(body)
+    chunks: list[bytes] = []
+    size, more = 0, True
     try:
         async with asyncio.timeout(_BODY_PATIENCE):
-            while message.get("more_body", False):
-                if size > limit:
-                    raise TooLarge("The body", limit)
-                message = await receive()
+            while more:
+                message = await _part(receive)
                 chunks.append(message.get("body", b""))
                 size += len(chunks[-1])
+                more = message.get("more_body", False)
+                if size > limit:
+                    raise TooLarge("The body", limit)
     except TimeoutError as exc:
         raise InvalidRequest(f"The body did not arrive within {_BODY_PATIENCE:.0f} seconds.") from exc
-    if size > limit:
-        raise TooLarge("The body", limit)
     return b"".join(chunks)
+
+
+async def _part(receive: Receive) -> Message:
+    """A part of the body. One whose sender left before its end is not acted on, whatever it seems to say."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise InvalidRequest("The connection ended before the body did.")
+    return message
+
+
+async def _answer_early(send: Send, receive: Receive, status: int, headers: Headers, body: bytes) -> None:
+    """Answer one who is still writing, and let it finish, within bounds: a connection that is closed on a writer
+    is reset, and the answer is lost with it."""
+    await answer(send, status, headers, body, end=False)
+    unwanted, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FAREWELL_PATIENCE):
+            while more and unwanted < _MOST_UNWANTED:
+                message = await receive()
+                unwanted += len(message.get("body", b""))
+                more = message.get("more_body", False)
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _deliver(send: Send, route: Route, result: Any) -> int:

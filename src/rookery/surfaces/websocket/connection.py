@@ -50,6 +50,11 @@ class Connection:
         self._end: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
         subscription.on_overflow = lambda: self.end(FELL_BEHIND, self._too_slow())
 
+    @property
+    def listener(self) -> str:
+        """Whose socket it is: an agent's, or the operator's."""
+        return self._subscription.listener
+
     def end(self, code: int, reason: str) -> None:
         """Close the socket from our side, with a reason."""
         if not self._end.done():
@@ -60,7 +65,7 @@ class Connection:
 
     async def serve(self) -> None:
         """Until the peer leaves, falls behind, or is sent away."""
-        await self._say({"type": "connected", "position": self._position, "agent_id": self.principal.id})
+        await self._say({"type": "connected", "position": self._position, "agent_id": self.listener})
         writing = asyncio.ensure_future(self._write_on())
         reading = asyncio.ensure_future(self._read_on())
         try:
@@ -141,3 +146,4 @@ class _Said(msgspec.Struct):
 
 
 TOKEN_ENDED = ERRORS["unauthorized"].close
+AGENT_GONE = ERRORS["agent_not_found"].close

@@ -86,14 +86,14 @@ class HistoryContract(StoreCase):
         for _ in range(CLAIM_RULES.most):
             await hub.inbox.claim(of(bear), bear.id)
             hub.clock.move_on(CLAIM_RULES.silence + 1)
-            assert await hub.inbox.expire_claims() > 0
+            assert await hub.expiry.expire_claims() > 0
         await hub.inbox.complete(of(owl), owl.id, question.id, Completion(outcome="dead", error="too hard"))
         hub.clock.move_on(1)
         finished = (await hub.messaging.send(of(owl), Draft(to=bear.id, content="old"))).message
         await hub.inbox.complete(of(bear), bear.id, finished.id, Completion())
         await hub.messaging.send(of(fox), Draft(to=bear.id, content="brief", ttl=5))
         hub.clock.move_on(6)
-        assert await hub.inbox.expire_messages() == 1
+        assert await hub.expiry.expire_messages() == 1
         await hub.messaging.send(of(owl), Draft(to="vixen", content="unseen"))
         await hub.inbox.clear(of(fox), fox.id)
         assert await hub.inbox.prune(THE_OPERATOR, before=hub.clock.now(), folders=("done",)) > 0

@@ -36,13 +36,14 @@ class StoreMachine(Traffic):
     def silent_agents_lose_their_claims(self, after: int) -> None:
         self.hub.clock.move_on(after)
         lost = self.model.silent_claims(self.now() - CLAIM_RULES.silence)
-        assert self.run(self.hub.inbox.expire_claims()) == len(lost)
+        assert self.run(self.hub.expiry.expire_claims()) == len(lost)
         buried: list[Delivery] = []
         for delivery in lost:
             reopened = delivery.claim_expired()
             self.model.save(reopened)
             if reopened.expiries >= CLAIM_RULES.most:
-                reason = f"claimed and lost {reopened.expiries} times by {delivery.claimed_by}"
+                holder = self.model.agents[delivery.claimed_by or ""].name
+                reason = f"claimed and lost {reopened.expiries} times, last by {holder}"
                 buried.append(reopened.completed(self.now(), HUB, "dead", error=reason))
         self.bury(buried)
 
@@ -50,7 +51,7 @@ class StoreMachine(Traffic):
     def late_messages_die(self, after: int) -> None:
         self.hub.clock.move_on(after)
         late = self.model.late(self.now())
-        assert self.run(self.hub.inbox.expire_messages()) == len(late)
+        assert self.run(self.hub.expiry.expire_messages()) == len(late)
         reason = "its time to live passed before anybody took it"
         self.bury([delivery.completed(self.now(), HUB, "dead", error=reason) for delivery in late])
 

@@ -9,7 +9,8 @@ from rookery.domain.pacing import PacingRules
 from rookery.ports import Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import Agents
-from rookery.services.inbox import ClaimRules, Inbox
+from rookery.services.expiry import ClaimRules, Expiry
+from rookery.services.inbox import Inbox
 from rookery.services.messaging import Messaging
 from rookery.services.notices import Notices
 from rookery.services.posting import Posting
@@ -49,7 +50,8 @@ class Switchboard:
         self.access = Access(store, clock, guarded=True, rate=RateRules())
         self.agents = Agents(store, clock, self.access)
         self.messaging = Messaging(store, clock, posting, self.relay, PacingRules())
-        self.inbox = Inbox(store, clock, Notices(posting), CLAIM_RULES)
+        self.inbox = Inbox(store, clock)
+        self.expiry = Expiry(store, clock, Notices(posting), CLAIM_RULES)
         await self.relay.start()
 
     async def stop(self) -> None:
