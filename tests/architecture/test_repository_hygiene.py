@@ -50,9 +50,7 @@ def files() -> Iterator[Path]:
         return
     for folder, subfolders, here in os.walk(ROOT):
         subfolders[:] = [
-            name
-            for name in subfolders
-            if name not in MADE_BY_TOOLS and not name.endswith(("_cache", ".egg-info"))
+            name for name in subfolders if name not in MADE_BY_TOOLS and not name.endswith(("_cache", ".egg-info"))
         ]
         yield from (Path(folder, name) for name in here)
 

@@ -112,11 +112,12 @@ class House:
 
     async def inbox(self, owner: Member | str, **asked: Any) -> Sequence[InboxItem]:
         name = owner if isinstance(owner, str) else owner.id
-        return (await self.hub.inbox.list(THE_OPERATOR, name, **{"unread_only": False} | asked)).items
+        asked.setdefault("unread_only", False)
+        return (await self.hub.inbox.list(THE_OPERATOR, name, **asked)).items
 
     async def journal(self, *kinds: type, audience: str | None = None) -> list[Any]:
-        """The entries of these kinds, as the operator or that agent sees them. What a fact has depends on its kind,
-        which the reader of a test sees and a type checker does not."""
+        """The entries of these kinds, as the operator or that agent sees them. What a fact has depends on its
+        kind, which the reader of a test sees and a type checker does not."""
         entries = await self.store.read(lambda tx: tx.journal.after(0, limit=1_000_000, audience=audience))
         return [entry for entry in entries if not kinds or isinstance(entry.fact, kinds)]
 

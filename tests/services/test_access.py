@@ -243,8 +243,7 @@ def test_a_call_passes_at_the_told_moment_and_not_a_millisecond_before() -> None
 def test_refused_calls_count_for_nothing() -> None:
     clock = FakeClock()
     access = paced(clock, RateRules(per_second=10, burst=2))
-    refused_for(access), refused_for(access)
-    assert [refused_for(access) for _ in range(50)] == [100] * 50
+    assert [refused_for(access) for _ in range(52)] == [0] * 2 + [100] * 50
     clock.move_on(100)
     assert refused_for(access) == 0
 

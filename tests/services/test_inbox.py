@@ -349,7 +349,7 @@ async def test_a_message_whose_claim_was_lost_five_times_is_dead_and_its_sender_
         await house.hub.sweep()
         delivery = await house.delivery(receipt, other)
         assert (delivery.expiries, delivery.folder) == (loss, "dead" if loss == 5 else "new")
-    assert delivery.error == "claimed and lost 5 times, last by other"
+    assert (await house.delivery(receipt, other)).error == "claimed and lost 5 times, last by other"
     (notice,) = await house.inbox(one)
     assert (notice.message.type, notice.message.sender, notice.message.reply_to) == (
         "notice",

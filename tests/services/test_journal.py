@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.domain.errors import RookeryError
-from rookery.domain.events import AccessRefused, MessageSent
+from rookery.domain.events import AccessRefused
 from rookery.services.hub import HubRules
 from rookery.services.journal import Page
 from tests.services.house import RULES, THE_OPERATOR, House, a_house, until
@@ -73,7 +73,7 @@ async def test_a_wait_ends_with_the_first_entry_that_concerns_the_reader(house: 
     await house.send(one, third, "for you")
     async with asyncio.timeout(PATIENCE):
         page = await asking
-    assert [entry.message.content for entry in page.entries if isinstance(entry.fact, MessageSent)] == ["for you"]
+    assert [entry.message.content for entry in page.entries if entry.message] == ["for you"]
     assert page.position == await house.position()
     assert house.hub.relay.subscriptions() == 0
 
@@ -114,6 +114,7 @@ class LateHouse(House):
     def __init__(self, directory: Path, rules: HubRules) -> None:
         super().__init__(directory, rules)
         self._held_back: list[int] | None = None
+        self._listeners: list[Callable[[int], None]] = []
         announce_to = self.store.announce_to
 
         def late(listener: Callable[[int], None]) -> None:
@@ -123,7 +124,7 @@ class LateHouse(House):
                 else:
                     self._held_back.append(position)
 
-            self._listener = listener
+            self._listeners.append(listener)
             announce_to(told)
 
         self.store.announce_to = late  # type: ignore[method-assign]
@@ -134,7 +135,8 @@ class LateHouse(House):
     def let_go(self) -> None:
         held, self._held_back = self._held_back or [], None
         if held:
-            self._listener(held[-1])
+            for listener in self._listeners:
+                listener(held[-1])
 
 
 async def test_a_wait_from_a_position_that_the_relay_has_not_heard_of_yet_is_a_wait_like_any_other(

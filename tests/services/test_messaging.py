@@ -177,9 +177,9 @@ async def test_another_recipient_or_parent_under_the_same_key_is_a_conflict(hous
     one, other, third = await house.members("one", "other", "third")
     parent = await house.send(other, one)
     await house.send(one, other, idempotency_key="k")
-    for change in ({"to": third}, {"to": "broadcast"}, {"to": other, "reply_to": parent.message.id}):
+    for to, reply_to in ((third, None), ("broadcast", None), (other, parent.message.id)):
         with pytest.raises(IdempotencyConflict):
-            await house.send(one, change.pop("to"), idempotency_key="k", **change)
+            await house.send(one, to, idempotency_key="k", reply_to=reply_to)
 
 
 async def test_a_key_belongs_to_its_sender(house: House) -> None:
