@@ -29,11 +29,11 @@ from rookery.services.access import RateRules, new_secret
 from rookery.services.expiry import ClaimRules
 from rookery.services.hub import Hub, HubRules
 from rookery.surfaces.gate import Gate
+from rookery.surfaces.hang_up import HttpProtocol, SocketProtocol
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.paths import Paths
 from rookery.surfaces.rest.app import nothing_here, rest_routes
 from rookery.surfaces.websocket.app import Sockets
-from rookery.surfaces.websocket.protocol import HangUpProtocol
 from rookery.wire.discovery import HUB_FILE, TOKEN_FILE, HubFile, operator_token
 from rookery.wire.times import iso
 
@@ -126,8 +126,8 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 def server_config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="httptools",
-        ws=HangUpProtocol,
+        http=HttpProtocol,
+        ws=SocketProtocol,
         lifespan="off",
         log_config=None,
         access_log=False,

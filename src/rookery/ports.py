@@ -195,10 +195,17 @@ class JournalRecords(Protocol):
         ...
 
     def after(
-        self, position: int, *, limit: int, audience: str | None = None, through: int | None = None
+        self,
+        position: int,
+        *,
+        limit: int,
+        audience: str | None = None,
+        through: int | None = None,
+        most_text: int | None = None,
     ) -> Sequence[Entry]:
         """Entries with a greater position (and not above `through`), in order. With `audience`, only those
-        that concern that agent and were written since it exists."""
+        that concern that agent and were written since it exists. The page ends early, with at least one entry,
+        once its messages hold `most_text` characters."""
         ...
 
     def end(self) -> int:

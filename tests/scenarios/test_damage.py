@@ -67,7 +67,6 @@ async def test_no_door_serves_the_altered_text(board: Switchboard) -> None:
     board.hub.restart()
 
     told = {door: await answer(board, *request(bob.id, message_id)) for door, request in DOORS.items()}
-    print(told)
     socket = await all_that_a_socket_says(board)
 
     assert {door: text for door, text in [*told.items(), ("socket", socket)] if FORGED in text} == {}

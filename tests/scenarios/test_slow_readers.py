@@ -4,17 +4,12 @@ import asyncio
 import socket
 from contextlib import ExitStack
 
-import pytest
-
 from tests.scenarios.memory import MOST, memory_of
 from tests.scenarios.switchboard import Switchboard
 
 CALLERS = 100
 
 
-@pytest.mark.xfail(
-    strict=True, reason="pages of several megabytes are held for each caller, however many there are"
-)
 async def test_a_hundred_callers_that_do_not_take_their_answers_do_not_grow_the_hub(board: Switchboard) -> None:
     ann, bob = await board.register_many("ann", "bob")
     for _ in range(10):

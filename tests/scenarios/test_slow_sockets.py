@@ -116,7 +116,6 @@ async def test_a_hundred_sockets_that_resume_and_never_read_do_not_grow_the_hub(
         async with listener.connected():
             await listener.hear_through(await board.position())
         assert (await board.get("/v1/status"))["sockets"] >= SLEEPERS
-    print(memory.peak / 1e6)
     assert memory.peak < MOST
 
 

@@ -19,6 +19,9 @@ from rookery.ports import Clock, Store, Transaction
 from rookery.services.posting import audience
 
 _PAGE = 256
+_PAGE_TEXT = 64 << 10
+"""Characters of text in a page that one subscription catches up with, for each may be held as long as a peer
+does not read."""
 _MOST_TEXT = 4 << 20
 """Characters of text that one subscription may hold back, besides the number of its entries."""
 
@@ -186,6 +189,7 @@ class Relay:
                 limit=_PAGE,
                 audience=None if subscription.listener == OPERATOR else subscription.listener,
                 through=through,
+                most_text=_PAGE_TEXT,
             )
         )
         if page:

@@ -40,10 +40,11 @@ _COUNT = " + ".join(
 )  # fmt: skip
 
 
-def records(connection: sqlite3.Connection) -> Iterator[Record]:
-    """The caller has begun the transaction that makes it one snapshot. Raises StorageDamaged at a message
-    that is not what was written: an export that leaves something out would be taken for a backup."""
-    rows = connection.execute
+def records(cursor: sqlite3.Cursor) -> Iterator[Record]:
+    """The caller has begun the transaction that makes it one snapshot, and closes the cursor. Raises
+    StorageDamaged at a message that is not what was written: an export that leaves something out would be taken
+    for a backup."""
+    rows = cursor.execute
     (count,) = rows(f"SELECT {_COUNT}").fetchone()
     (position,) = rows(journal.END).fetchone()
     yield header_record(records=count, position=position)

@@ -9,24 +9,28 @@ as many rows as it answers, whatever the inbox holds.
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 from rookery.domain.deliveries import FOLDERS, Folder
 from rookery.domain.errors import MessageNotFound
 from rookery.ports import InboxItem, InboxQuery
 from rookery.stores.tables.rows import (
-    CONTENT,
     DELIVERY_COLUMNS,
+    DELIVERY_TEXTS,
     MESSAGE_COLUMNS,
+    MESSAGE_TEXTS,
     MOST_TEXT,
     PRIORITIES,
     delivery_from,
     message_from,
     page_of,
+    text_in,
 )
 
 _RANKS = range(len(PRIORITIES))
 _FIRST, _LAST = -1, 2**63 - 1
 _SPLIT = 1 + len(MESSAGE_COLUMNS)
+_TEXTS = (*(1 + column for column in MESSAGE_TEXTS), *(_SPLIT + column for column in DELIVERY_TEXTS))
 _ITEM = ", ".join(
     (
         "page.rid",
@@ -39,38 +43,43 @@ _PLACE = (
     " WHERE m.id = ? AND d.recipient = ?"
 )
 
+_Row = tuple[Any, ...]
+
 
 def page(connection: sqlite3.Connection, query: InboxQuery) -> Sequence[InboxItem]:
     if query.limit <= 0:
         return []
     bounds = _bounds(connection, query)
     if query.order != "urgency":
-        return _items(connection, query, tuple(_RANKS), bounds, query.limit)
-    items: list[InboxItem] = []
+        return _items(_rows(connection, query, tuple(_RANKS), bounds, query.limit))
+    rows: list[_Row] = []
     for rank in reversed(_RANKS):
         if bounds[f"from{rank}"] != _LAST:
-            items += _items(connection, query, (rank,), bounds, query.limit - len(items))
+            rows += _rows(connection, query, (rank,), bounds, query.limit - len(rows))
         # A page that ended early for its size must not go on with what is less urgent.
-        if len(items) >= query.limit or sum(len(item.message.content) for item in items) >= MOST_TEXT:
+        if len(rows) >= query.limit or sum(text_in(row, _TEXTS) for row in rows) >= MOST_TEXT:
             break
-    return items
+    return _items(rows)
 
 
-def _items(
+def _items(rows: list[_Row]) -> list[InboxItem]:
+    return [InboxItem(message_from(row[1:_SPLIT]), delivery_from(row[1], row[_SPLIT:])) for row in rows]
+
+
+def _rows(
     connection: sqlite3.Connection,
     query: InboxQuery,
     ranks: tuple[int, ...],
     bounds: dict[str, int],
     limit: int,
-) -> list[InboxItem]:
+) -> list[_Row]:
     sql = statement(query.unread_only, query.folder, ranks, newest_first=query.order == "latest")
     wanted = {"recipient": query.recipient, "now": query.now, "limit": limit}
     rows = connection.execute(sql, wanted | {name: bounds[name] for name in (f"from{rank}" for rank in ranks)})
     # The order of a subquery is not promised to survive the joins around it. It does, and a page may end
     # early only because it does: the nested loops follow the merged ranges.
-    found = page_of(rows, content=1 + CONTENT)
-    ordered = sorted(found, key=lambda row: row[0], reverse=query.order == "latest")
-    return [InboxItem(message_from(row[1:_SPLIT]), delivery_from(row[1], row[_SPLIT:])) for row in ordered]
+    found = page_of(rows, _TEXTS)
+    return sorted(found, key=lambda row: row[0], reverse=query.order == "latest")
 
 
 @cache

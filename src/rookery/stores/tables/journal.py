@@ -10,13 +10,14 @@ from rookery.stores.tables.changes import Changes, event_record
 from rookery.stores.tables.facts import fact_from, fact_row
 from rookery.stores.tables.faults import ReadOnly
 from rookery.stores.tables.pen import Form, Pen
-from rookery.stores.tables.rows import CONTENT, MESSAGE_COLUMNS, message_from, page_of
+from rookery.stores.tables.rows import MESSAGE_COLUMNS, MESSAGE_TEXTS, MOST_TEXT, message_from, page_of
 
 EVERYONE = "*"
 
 _MESSAGE = ", ".join(f"m.{column}" for column in MESSAGE_COLUMNS)
 _ENTRY = f"e.at, e.actor, e.token_id, e.type, e.audience, e.data, {_MESSAGE}"
 _WITH_MESSAGE = "LEFT JOIN messages AS m ON e.type = 'message_sent' AND m.id = e.message_id"
+_TEXTS = (6, *(7 + column for column in MESSAGE_TEXTS))
 _RANGE = "> :after AND {0}.position <= :through"
 
 AFTER = (
@@ -87,7 +88,13 @@ class JournalTable:
             self._changes.append(event_record(*row))
 
     def after(
-        self, position: int, *, limit: int, audience: str | None = None, through: int | None = None
+        self,
+        position: int,
+        *,
+        limit: int,
+        audience: str | None = None,
+        through: int | None = None,
+        most_text: int | None = None,
     ) -> Sequence[Entry]:
         bounds: dict[str, object] = {
             "after": position,
@@ -101,7 +108,8 @@ class JournalTable:
             bounds["after"] = max(position, 0 if born is None else born[0] - 1)
             bounds["agent"] = audience
             rows = self._pen.execute(AFTER_FOR, bounds)
-        return [entry_from(row) for row in page_of(rows, content=7 + CONTENT)]
+        room = MOST_TEXT if most_text is None else most_text
+        return [entry_from(row) for row in page_of(rows, texts=_TEXTS, most_text=room)]
 
     def end(self) -> int:
         if self._writable:

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -73,6 +74,9 @@ class Readers:
                 fault = translated(error, self._place)
                 if fault is not error:
                     fault.__cause__ = error
+                # The fault remembers where it happened, and with it cursors that would keep the snapshot alive:
+                # whatever this thread reads from then on would be of that time.
+                traceback.clear_frames(error.__traceback__)
             finally:
                 if connection is not None and connection.in_transaction:
                     connection.execute("ROLLBACK")

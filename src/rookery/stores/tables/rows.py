@@ -20,24 +20,33 @@ DELIVERY_COLUMNS = (
 )  # fmt: skip
 """All but the message, which the row names by its rid."""
 
-CONTENT = MESSAGE_COLUMNS.index("content")
-MOST_TEXT = 8 << 20
+_TEXTS = frozenset({"content", "metadata", "result", "error", "note"})
+MESSAGE_TEXTS = tuple(number for number, name in enumerate(MESSAGE_COLUMNS) if name in _TEXTS)
+DELIVERY_TEXTS = tuple(number for number, name in enumerate(DELIVERY_COLUMNS) if name in _TEXTS)
+"""The columns that hold what others wrote, at any length."""
+MOST_TEXT = 2 << 20
 """A page of messages ends at this many characters: many large messages must not fill the memory at once."""
 
 
-def page_of(rows: Iterable[tuple[Any, ...]], content: int = CONTENT) -> list[tuple[Any, ...]]:
-    """The first rows whose texts fit on a page, at least one. `content` is the column that holds the text.
+def page_of(
+    rows: Iterable[tuple[Any, ...]], texts: Iterable[int] = MESSAGE_TEXTS, most_text: int = MOST_TEXT
+) -> list[tuple[Any, ...]]:
+    """The first rows whose texts fit on a page, at least one. `texts` are the columns that count.
 
     Rows are fetched as they are taken, so what does not fit is never read.
     """
     page: list[tuple[Any, ...]] = []
-    room = MOST_TEXT
+    room = most_text
     for row in rows:
         page.append(row)
-        room -= len(row[content] or "")
+        room -= text_in(row, texts)
         if room <= 0:
             break
     return page
+
+
+def text_in(row: tuple[Any, ...], texts: Iterable[int]) -> int:
+    return sum(len(row[column] or "") for column in texts)
 
 
 def message_row(message: Message) -> tuple[object, ...]:

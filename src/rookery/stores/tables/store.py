@@ -129,12 +129,14 @@ class TableStore:
 
     def _export(self) -> Iterator[Record]:
         connection = open_reader(self.file)
+        cursor = connection.cursor()
         try:
-            connection.execute("BEGIN")
-            yield from export.records(connection)
+            cursor.execute("BEGIN")
+            yield from export.records(cursor)
         except sqlite3.Error as exc:
             raise translated(exc, self.directory) from exc
         finally:
+            cursor.close()  # a snapshot lasts until the last statement that reads in it has ended
             connection.close()
 
     def load(self, records: Iterable[Record]) -> int:

@@ -12,6 +12,7 @@ from rookery.surfaces.meter import Meter
 from rookery.surfaces.rest import agents, hub, messages, named
 from rookery.surfaces.rest.call import Handler
 from rookery.surfaces.rest.endpoint import Endpoint
+from rookery.surfaces.rest.parcels import Parcels
 from rookery.wire import routes as table
 
 HANDLERS: dict[str, Handler] = {
@@ -60,7 +61,8 @@ def rest_routes(the_hub: Hub, meter: Meter, *, max_body: int) -> list[BaseRoute]
     by_path: defaultdict[str, dict[str, tuple[table.Route, Handler]]] = defaultdict(dict)
     for route in table.ROUTES:
         by_path[route.path][route.method] = (route, HANDLERS[route.name])
-    return [Route(path, Endpoint(served, the_hub, meter, max_body)) for path, served in by_path.items()]
+    parcels = Parcels()
+    return [Route(path, Endpoint(served, the_hub, meter, parcels, max_body)) for path, served in by_path.items()]
 
 
 async def nothing_here(scope: Scope, receive: Receive, send: Send) -> None:

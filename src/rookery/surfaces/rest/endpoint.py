@@ -24,6 +24,7 @@ from rookery.services.hub import Hub
 from rookery.surfaces.http import JSON, Headers, answer, bearer, encoded, parsed_query, refusal, twice
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.rest.call import Call, Handler, Plain, Refused
+from rookery.surfaces.rest.parcels import Parcels
 from rookery.wire.routes import Route
 from rookery.wire.strict_json import decoded, refuse_odd_text
 
@@ -36,8 +37,11 @@ _MOST_UNWANTED = 64 << 20
 class Endpoint:
     """Serves every method of one path."""
 
-    def __init__(self, served: dict[str, tuple[Route, Handler]], hub: Hub, meter: Meter, max_body: int) -> None:
+    def __init__(
+        self, served: dict[str, tuple[Route, Handler]], hub: Hub, meter: Meter, parcels: Parcels, max_body: int
+    ) -> None:
         self._served = served
+        self._parcels = parcels
         self._hub = hub
         self._meter = meter
         self._max_body = max_body
@@ -89,7 +93,7 @@ class Endpoint:
             )
             await answer(send, status, reply_headers, body)
             return status
-        return await _deliver(send, route, result)
+        return await self._deliver(route, result, scope, receive, send)
 
     async def _principal(self, route: Route, headers: dict[bytes, bytes]) -> Principal:
         if route.open:
@@ -131,6 +135,19 @@ class Endpoint:
         ):
             raise UnsupportedMediaType(kind)
         return decoded(body, route.body)
+
+    async def _deliver(self, route: Route, result: Any, scope: Scope, receive: Receive, send: Send) -> int:
+        if isinstance(result, AsyncGenerator):
+            await _deliver_lines(send, route, cast("AsyncGenerator[bytes]", result))
+            return 200
+        if isinstance(result, Plain):
+            status, headers, body = 200, [*_plain_headers(route), *result.headers], result.body
+        elif isinstance(result, Refused):
+            status, headers, body = result.status, [*JSON, *result.headers], encoded(result.body)
+        else:
+            status, headers, body = 200, JSON, encoded(result)
+        await self._parcels.deliver(scope, receive, send, status, headers, body)
+        return status
 
     async def _audit(self, principal: Principal | None, route: Route, error: RookeryError) -> None:
         """What a valid token may not do is written to the audit trail; a full disk does not hide it."""
@@ -209,22 +226,18 @@ async def _answer_early(send: Send, receive: Receive, status: int, headers: Head
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _deliver(send: Send, route: Route, result: Any) -> int:
-    if isinstance(result, Plain):
-        await answer(send, 200, [*_plain_headers(route), *result.headers], result.body)
-        return 200
-    if isinstance(result, Refused):
-        await answer(send, result.status, [*JSON, *result.headers], encoded(result.body))
-        return result.status
-    if isinstance(result, AsyncGenerator):
-        await send({"type": "http.response.start", "status": 200, "headers": _plain_headers(route)})
-        async with aclosing(cast("AsyncGenerator[bytes]", result)) as chunks:
-            async for chunk in chunks:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
-        return 200
-    await answer(send, 200, JSON, encoded(result))
-    return 200
+async def _deliver_lines(send: Send, route: Route, result: AsyncGenerator[bytes]) -> None:
+    """What fails after the beginning cannot be answered any more: the connection ends in the middle, so that
+    nobody takes the beginning for the whole."""
+    await send({"type": "http.response.start", "status": 200, "headers": _plain_headers(route)})
+    try:
+        async with aclosing(result) as lines:
+            async for line in lines:
+                await send({"type": "http.response.body", "body": line, "more_body": True})
+    except RookeryError as error:
+        _log.warning("%s %s ended in the middle: %s", route.method, route.path, error.message)
+        return
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _plain_headers(route: Route) -> Headers:

@@ -60,11 +60,11 @@ async def export(call: Call) -> AsyncGenerator[bytes]:
 async def _exported_lines(call: Call) -> AsyncGenerator[bytes]:
     """The store is read in a thread of its own, never further ahead of the network than a few lines."""
     loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[bytes | BaseException | None] = asyncio.Queue()
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue()
     room = threading.Semaphore(_EXPORTED_AHEAD)
     given_up = threading.Event()
 
-    def put(line: bytes | BaseException | None) -> bool:
+    def put(line: bytes | None) -> bool:
         """Whether somebody still reads. The thread never waits for one who has gone."""
         while not room.acquire(timeout=0.1):
             if given_up.is_set():
@@ -77,21 +77,17 @@ async def _exported_lines(call: Call) -> AsyncGenerator[bytes]:
             for record in call.hub.store.export():
                 if not put(encoded(record) + b"\n"):
                     return
-        except Exception as exc:
-            put(exc)
-        else:
+        finally:
             put(None)
 
     producing = loop.run_in_executor(None, produce)
     try:
         while (line := await lines.get()) is not None:
             room.release()
-            if isinstance(line, BaseException):
-                raise line
             yield line
     finally:
         given_up.set()
-        await producing
+        await producing  # and raise what it met
 
 
 async def metrics(call: Call) -> Plain:

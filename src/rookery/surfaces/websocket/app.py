@@ -1,7 +1,5 @@
 """`/ws/agents`: who connects, from which position, and who is sent away."""
 
-from collections.abc import Callable
-
 from starlette.types import Receive, Scope, Send
 
 from rookery.domain.errors import Forbidden, InvalidRequest, Overloaded, RookeryError
@@ -9,11 +7,11 @@ from rookery.domain.events import AgentDeleted, Entry, TokenRevoked
 from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
 from rookery.services.hub import Hub
 from rookery.surfaces.gate import refuse
+from rookery.surfaces.hang_up import hang_up_of
 from rookery.surfaces.http import bearer, header, parsed_query
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.websocket.connection import AGENT_GONE, TOKEN_ENDED, Connection
 from rookery.surfaces.websocket.frames import Frames
-from rookery.surfaces.websocket.protocol import HANG_UP
 from rookery.wire.requests import SocketQuery
 
 SUBPROTOCOL = "rookery"
@@ -78,7 +76,6 @@ class Sockets:
         if principal.is_agent:
             self._hub.access.take_turn(principal)
         listener, concerning = await self._viewpoint(principal, query.agent)
-        hang_up: Callable[[], None] | None = scope.get("state", {}).get(HANG_UP)
         if listener != principal.id or principal.is_agent:
             await self._hub.agents.still_here([listener])
         return Connection(
@@ -90,7 +87,7 @@ class Sockets:
             meter=self._meter,
             receive=receive,
             send=send,
-            hang_up=hang_up,
+            hang_up=hang_up_of(scope),
         )
 
     async def _viewpoint(self, principal: Principal, agent: str | None) -> tuple[str, str | None]:
