@@ -30,3 +30,9 @@ def configure_logs(level: str) -> None:
     # A socket that comes or goes is no news; the server's own faults are.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(_no_refused_handshake)
+
+
+def _no_refused_handshake(record: logging.LogRecord) -> bool:
+    """The server takes a handshake that we answered with a refusal for one that we forgot."""
+    return record.getMessage() != "ASGI callable returned without completing handshake."

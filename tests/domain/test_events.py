@@ -38,14 +38,9 @@ def view_after(*facts: Fact) -> View:
     return view
 
 
-def test_an_entry_for_everyone_concerns_every_agent() -> None:
-    assert entry(SENT).concerns("anybody")
-
-
-def test_an_entry_concerns_those_whom_its_audience_names_and_no_others() -> None:
-    assert entry(SENT, ("owl", "bear")).concerns("bear")
-    assert not entry(SENT, ("owl", "bear")).concerns("bea")
-    assert not entry(SENT, ()).concerns("owl")
+def test_an_audience_names_each_agent_once_and_neither_the_operator_nor_the_hub() -> None:
+    assert events.audience("owl", "operator", "bear", "owl", "hub") == ("owl", "bear")
+    assert events.audience("operator", "hub") == ()
 
 
 def test_an_agent_comes_changes_and_goes() -> None:

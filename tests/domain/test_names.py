@@ -12,7 +12,7 @@ from rookery.domain.names import checked_name, reads_as_reserved, same_name, sug
 ALLOWED = [
     "user-service-dev", "humanity-bot", "systems-engineer", "claude-2", "agent-5", "ops", "a", "7", "x" * 64,
     "Swift.Fox_3", "all-hands", "root-cause", "me.too", "the-builder", "testing", "super-tester", "9lives",
-    "test", "test-1", "search", "stats", "messages", "agent-v2", "thebes", "all-2", "a11",
+    "test", "test-1", "search", "stats", "token", "agent-v2", "thebes", "all-2", "a11",
 ]  # fmt: skip
 
 MALFORMED = [
@@ -22,7 +22,8 @@ MALFORMED = [
 
 RESERVED = [
     "operator", "Operator", "OPERATOR", "hub", "user", "human", "system", "admin", "administrator", "root",
-    "owner", "rookery", "superuser", "sysadmin", "broadcast", "all", "everyone", "everybody",
+    "owner", "rookery", "superuser", "sysadmin", "broadcast", "all", "everyone", "everybody", "messages",
+    "register", "Send",
 ]  # fmt: skip
 
 LOOK_ALIKES = [

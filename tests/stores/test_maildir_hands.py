@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from rookery.domain.deliveries import Delivery
-from rookery.domain.events import ClaimExpired, Fact, MessageClaimed, MessageCompleted, MessagesCleared
+from rookery.domain.events import (
+    ClaimExpired,
+    Fact,
+    MessageClaimed,
+    MessageCompleted,
+    MessageRead,
+    MessagesCleared,
+    MessageSeen,
+)
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import Principal
@@ -151,7 +159,7 @@ async def test_the_stores_own_moves_are_nobodys_claim(tmp_path: Path) -> None:
         entries = await store.read(lambda tx: tx.journal.after(0, limit=1000))
         by_hand = [entry.fact for entry in entries if entry.token_id == "by-hand"]
         assert [fact.message_id for fact in by_hand if isinstance(fact, MessageCompleted)] == [messages[-1].id]
-        assert len(by_hand) == 1
+        assert [type(fact) for fact in by_hand] == [MessageCompleted, MessageSeen, MessageRead]
 
 
 async def test_a_receipt_that_comes_meanwhile_does_not_undo_a_move(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -119,11 +120,19 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def served(
-    directory: Path, *, clock: Clock | None = None, farewell: float | None = None, **settings: Any
+    directory: Path,
+    *,
+    clock: Clock | None = None,
+    farewell: float | None = None,
+    hand_off_wait: int = 5_000,
+    **settings: Any,
 ) -> AsyncGenerator[Served]:
-    """`farewell` is how many seconds those who are being served have when the hub stops."""
+    """`farewell` is how many seconds those who are being served have when the hub stops.
+
+    `hand_off_wait` is longer than a sender would care to wait, for on a busy machine all takes its time."""
     chosen = Settings(data=directory, port=0, **settings)
-    hub = Hub(make_store(chosen), clock or SystemClock(), hub_rules(chosen))
+    rules = replace(hub_rules(chosen), hand_off_wait=hand_off_wait)
+    hub = Hub(make_store(chosen), clock or SystemClock(), rules)
     await hub.start()
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))

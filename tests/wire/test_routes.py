@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from rookery.domain.errors import NameRefused
+from rookery.domain.names import checked_name
 from rookery.surfaces.rest.app import HANDLERS
 from rookery.wire.errors import ERRORS
 from rookery.wire.requests import Request
@@ -48,6 +50,26 @@ def test_no_earlier_path_hides_a_later_one(route: Route) -> None:
     paths = list(dict.fromkeys(each.path for each in ROUTES))
     example = re.sub(r"{\w+}", "x-1", route.path)
     assert next(path for path in paths if _matches(path, example)) == route.path
+
+
+WORDS = sorted({word for route in ROUTES for word in route.path.split("/") if word and "{" not in word})
+
+
+@pytest.mark.parametrize("route", [each for each in ROUTES if "{agent}" in each.path], ids=lambda each: each.name)
+def test_an_agent_that_is_called_like_a_part_of_an_address_is_reached_all_the_same(route: Route) -> None:
+    paths = list(dict.fromkeys(each.path for each in ROUTES))
+    names = [word for word in WORDS if _can_be_a_name(word)]
+    assert "token" in names
+    for name in names:
+        address = re.sub(r"{\w+}", "01m7kd2t90byc3yhc4vesw6brv", route.path.replace("{agent}", name))
+        assert next(path for path in paths if _matches(path, address)) == route.path
+
+
+def _can_be_a_name(word: str) -> bool:
+    try:
+        return checked_name(word) == word
+    except NameRefused:
+        return False
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from rookery.domain.agents import Agent, Kind, Mode, Role, Status
 from rookery.domain.deliveries import Delivery, Outcome
+from rookery.domain.ids import HUB, OPERATOR
 from rookery.domain.messages import Message
 
 
@@ -201,6 +202,11 @@ EVERYONE = None
 """The audience of what every agent may know."""
 
 
+def audience(*parties: str) -> tuple[str, ...]:
+    """The agents among the parties: the operator and the hub see everything and are never named."""
+    return tuple(dict.fromkeys(party for party in parties if party not in (OPERATOR, HUB)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of the journal. The operator sees all; an agent sees those whose audience names it.
@@ -216,9 +222,6 @@ class Entry:
     audience: tuple[str, ...] | None
     fact: Fact
     message: Message | None = None
-
-    def concerns(self, agent_id: str) -> bool:
-        return self.audience is None or agent_id in self.audience
 
 
 @dataclass(slots=True)

@@ -16,6 +16,8 @@ _AUTHORITY = (
     "rookery",
 )  # fmt: skip
 _EVERYBODY = (BROADCAST, "all", "everyone", "everybody")
+# Words that stand in addresses of the hub where a name could stand too.
+_IN_ADDRESSES = ("messages", "register", "send")
 
 
 def checked_name(name: str) -> str:
@@ -45,7 +47,7 @@ def reads_as_reserved(name: str) -> bool:
     undressed = _DRESSING.sub("", folded)
     whole, bare = _skeleton(folded), _skeleton(undressed)
     # No look-alikes here: nobody is deceived by `a11`, the eleventh of somebody's agents.
-    if _SEPARATORS.sub("", folded) in _EVERYBODY:
+    if _SEPARATORS.sub("", folded) in _EVERYBODY or folded in _IN_ADDRESSES:
         return True
     return not _WITH_AUTHORITY.isdisjoint({whole, bare, bare.removesuffix("s"), bare.removeprefix("the")})
 

@@ -43,7 +43,7 @@ class Access:
         if secret is None:
             if self.guarded:
                 raise Unauthorized(
-                    "This hub wants a token: send 'Authorization: Bearer <token>'. `rook token` shows yours."
+                    "This hub wants a token: send 'Authorization: Bearer <token>'. `rook token show` prints yours."
                 )
             return UNGUARDED_OPERATOR
         digest = token_digest(secret)
@@ -54,7 +54,7 @@ class Access:
         token = await self._store.read(lambda tx: tx.tokens.by_digest(digest))
         if token is None or token.revoked_at is not None:
             raise Unauthorized(
-                "This token is not valid here, or was revoked. `rook token` shows the operator's; "
+                "This token is not valid here, or was revoked. `rook token show` prints the operator's; "
                 "`rook token new <agent>` makes an agent a new one."
             )
         principal = Principal(token.holder, token.id)

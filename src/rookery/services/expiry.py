@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import StorageDamaged
-from rookery.domain.events import ClaimExpired
+from rookery.domain.events import ClaimExpired, audience
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB
 from rookery.ports import Clock, InboxItem, Store, Transaction
 from rookery.services.inbox import complete_delivery, stored_message
 from rookery.services.notices import Notices, known_as
-from rookery.services.posting import audience
 
 _SWEPT_AT_ONCE = 500
 _log = logging.getLogger(__name__)

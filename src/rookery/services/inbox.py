@@ -13,12 +13,12 @@ from rookery.domain.events import (
     MessagesCleared,
     MessageSeen,
     MessagesPruned,
+    audience,
 )
 from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB, UNGUARDED_OPERATOR, Principal
 from rookery.ports import Clock, InboxItem, InboxQuery, InboxStats, QueueStats, Store, Transaction
 from rookery.services.access import inbox_owner, require_operator
-from rookery.services.posting import audience
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

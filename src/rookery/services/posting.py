@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rookery.domain.conversations import broadcast_conversation, direct_conversation
-from rookery.domain.events import EVERYONE, MessageReplied, MessageSent, MessageStored
-from rookery.domain.ids import BROADCAST, HUB, OPERATOR, MessageIds
+from rookery.domain.events import EVERYONE, MessageReplied, MessageSent, MessageStored, audience
+from rookery.domain.ids import BROADCAST, MessageIds
 from rookery.domain.messages import Message, MessageType, Priority
 from rookery.domain.principals import Principal
 from rookery.ports import Transaction
@@ -87,8 +87,3 @@ def _note_reply(tx: Transaction, parent: Message, reply: Message, by: Principal)
     tx.deliveries.save(answered.replied(reply.created_at, reply.id))
     fact = MessageReplied(message_id=parent.id, recipient=reply.sender, reply_id=reply.id, at=reply.created_at)
     tx.journal.record(fact, at=reply.created_at, by=by, audience=audience(parent.sender, reply.sender))
-
-
-def audience(*parties: str) -> tuple[str, ...]:
-    """The agents among the parties: the operator and the hub see everything and are never named."""
-    return tuple(dict.fromkeys(party for party in parties if party not in (OPERATOR, HUB)))

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import InvalidRequest, RookeryError
-from rookery.domain.events import Entry, MessageCompleted, MessageHandedOff, MessagesCleared, MessageSent
+from rookery.domain.events import Entry, MessageCompleted, MessageHandedOff, MessagesCleared, MessageSent, audience
 from rookery.domain.ids import OPERATOR
 from rookery.domain.principals import THE_HUB
 from rookery.ports import Clock, Store, Transaction
-from rookery.services.posting import audience
 
 _PAGE = 256
 _PAGE_TEXT = 64 << 10
@@ -41,17 +40,23 @@ def beyond_the_end(after: int, end: int) -> InvalidRequest:
     """A cursor that is not of this journal. To wait until the journal has grown past it would lose entries."""
     return InvalidRequest(
         f"Position {after} is beyond the end of the journal, {end}; resume from a position that this hub gave "
-        "you, or leave it out to start now.",
+        f"you, or from {end} for what is new from now on.",
         position=end,
     )
 
 
 class Subscription:
-    """The entries that concern one agent, or all of them for the operator, from a cursor on."""
+    """The entries that concern one agent, or all of them for the operator, from a cursor on.
 
-    def __init__(self, relay: "Relay", listener: str, after: int, capacity: int, *, takes_messages: bool) -> None:
+    `listener` is whose it is, `view` whose entries it gets: the operator may look over an agent's shoulder.
+    """
+
+    def __init__(
+        self, relay: "Relay", listener: str, view: str, after: int, capacity: int, *, takes_messages: bool
+    ) -> None:
         self._relay = relay
         self.listener = listener
+        self.view = view
         self.takes_messages = takes_messages
         self.position = after
         self._capacity = capacity
@@ -149,15 +154,20 @@ class Relay:
 
     # -- listening -----------------------------------------------------------------------------------
 
-    def subscribe(self, listener: str, after: int | None, *, takes_messages: bool = True) -> Subscription:
-        """From now on, or from everything after a position. `listener` is an agent's id or `operator`.
+    def subscribe(
+        self, listener: str, after: int | None, *, view: str | None = None, takes_messages: bool = True
+    ) -> Subscription:
+        """From now on, or from everything after a position. `listener` is an agent's id or `operator`, and `view`
+        another's whose entries it wants to see.
 
         A subscription that `takes_messages` reports what it handed off, so that senders may wait for it.
         """
         if after is not None and after > self.position:
             raise beyond_the_end(after, self.position)
         start = self.position if after is None else after
-        subscription = Subscription(self, listener, start, self._capacity, takes_messages=takes_messages)
+        whose = view or listener
+        takes = takes_messages and whose == listener
+        subscription = Subscription(self, listener, whose, start, self._capacity, takes_messages=takes)
         self._present[listener] += 1
         return subscription
 
@@ -166,9 +176,9 @@ class Relay:
         self._watchers.append(watcher)
 
     def leave(self, subscription: Subscription) -> None:
-        self._live[subscription.listener].discard(subscription)
-        if not self._live[subscription.listener]:
-            del self._live[subscription.listener]
+        self._live[subscription.view].discard(subscription)
+        if not self._live[subscription.view]:
+            del self._live[subscription.view]
         self._present[subscription.listener] -= 1
         if not self._present[subscription.listener]:
             del self._present[subscription.listener]
@@ -187,7 +197,7 @@ class Relay:
             lambda tx: tx.journal.after(
                 subscription.position,
                 limit=_PAGE,
-                audience=None if subscription.listener == OPERATOR else subscription.listener,
+                audience=None if subscription.view == OPERATOR else subscription.view,
                 through=through,
                 most_text=_PAGE_TEXT,
             )
@@ -198,7 +208,7 @@ class Relay:
         subscription.position = through
         # No await between this check and going live: no entry can slip in between.
         if self.position == through and not subscription.closed:
-            self._live[subscription.listener].add(subscription)
+            self._live[subscription.view].add(subscription)
             subscription.go_live()
         return page
 
@@ -239,7 +249,7 @@ class Relay:
             for subscription in self._concerned(entry):
                 if not subscription.push(entry):
                     self.fell_behind += 1
-                    self._live[subscription.listener].discard(subscription)
+                    self._live[subscription.view].discard(subscription)
 
     def _concerned(self, entry: Entry) -> list[Subscription]:
         if entry.audience is None:

@@ -104,7 +104,7 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _header_parameters(route: Route) -> list[dict[str, Any]]:
-    if route.name != "send_message":
+    if not route.keyed:
         return []
     return [
         {

@@ -9,14 +9,16 @@ from rookery.wire import responses as answer
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Tag = Literal["agents", "messages", "journal", "by name", "hub"]
 
-_ALWAYS = ("invalid_request", "unauthorized", "host_refused", "origin_refused", "rate_limited", "overloaded")
+_ALWAYS = ("invalid_request", "host_refused", "origin_refused", "overloaded", "internal")
+_GUARDED = ("unauthorized", "rate_limited", "sender_forged", "agent_not_found", "storage_damaged")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """`body` None means that none is read. `optional_body`: may be left out, and is then all defaults.
 
-    `open` routes need no token. `media` other than JSON means that `response` is not a JSON shape.
+    `open` routes need no token. `keyed` ones take an Idempotency-Key. `media` other than JSON means that
+    `response` is not a JSON shape.
     """
 
     name: str
@@ -30,11 +32,12 @@ class Route:
     query: type[Any] = ask.NoQuery
     errors: tuple[str, ...] = ()
     open: bool = False
+    keyed: bool = False
     media: str = "application/json"
 
     def error_codes(self) -> tuple[str, ...]:
         body_errors = ("too_large", "unsupported_media_type") if self.body is not None else ()
-        return (*_ALWAYS, *body_errors, *self.errors)
+        return (*_ALWAYS, *(() if self.open else _GUARDED), *body_errors, *self.errors)
 
 
 _STORES = ("storage_full", "storage_unavailable")
@@ -70,28 +73,12 @@ ROUTES: tuple[Route, ...] = (
         summary="Delete an agent; its id stays taken and its messages stay", response=answer.DeletedResponse,
         errors=("forbidden", *_AGENT, *_STORES),
     ),
-    Route(
-        name="heartbeat", method="POST", path="/v1/agents/{agent}/heartbeat", tag="agents",
-        summary="A sign of life: keeps the agent online and its claims alive",
-        body=ask.HeartbeatRequest, optional_body=True, response=answer.HeartbeatResponse,
-        errors=("forbidden", *_AGENT, *_STORES),
-    ),
-    Route(
-        name="new_token", method="POST", path="/v1/agents/{agent}/token", tag="agents",
-        summary="End the agent's tokens and give it a new one (operator)", response=answer.TokenResponse,
-        errors=("forbidden", *_AGENT, *_STORES),
-    ),
-    Route(
-        name="revoke_tokens", method="DELETE", path="/v1/agents/{agent}/token", tag="agents",
-        summary="End the agent's tokens (operator)", response=answer.RevokedResponse,
-        errors=("forbidden", *_AGENT, *_STORES),
-    ),
     # -- messages ----------------------------------------------------------------------------------------
     Route(
         name="send_message", method="POST", path="/v1/agents/messages/send", tag="messages",
         summary="Send to one agent, or to all with to_agent_id 'broadcast'",
         body=ask.SendRequest, response=answer.SendResponse,
-        errors=("sender_forged", "idempotency_conflict", *_MESSAGE, *_STORES),
+        errors=("idempotency_conflict", *_MESSAGE, *_STORES), keyed=True,
     ),
     Route(
         name="queue_stats", method="GET", path="/v1/agents/messages/stats/queue", tag="messages",
@@ -105,7 +92,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         name="list_inbox", method="GET", path="/v1/agents/messages/{agent}", tag="messages",
         summary="The messages of an inbox, oldest first; marks them read unless told otherwise",
-        query=ask.InboxQuery, response=answer.InboxResponse, errors=("not_found", *_AGENT, *_STORES),
+        query=ask.InboxQuery, response=answer.InboxResponse, errors=("not_found", *_MESSAGE, *_STORES),
     ),
     Route(
         name="clear_inbox", method="DELETE", path="/v1/agents/messages/{agent}", tag="messages",
@@ -163,6 +150,23 @@ ROUTES: tuple[Route, ...] = (
         summary="Messages that hold these words, best match first", query=ask.SearchQuery,
         response=answer.SearchResponse, errors=("not_found", *_AGENT),
     ),
+    # -- agents again: `messages` stands where a name could, so what it begins has to come first ----------
+    Route(
+        name="heartbeat", method="POST", path="/v1/agents/{agent}/heartbeat", tag="agents",
+        summary="A sign of life: keeps the agent online and its claims alive",
+        body=ask.HeartbeatRequest, optional_body=True, response=answer.HeartbeatResponse,
+        errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    Route(
+        name="new_token", method="POST", path="/v1/agents/{agent}/token", tag="agents",
+        summary="End the agent's tokens and give it a new one (operator)", response=answer.TokenResponse,
+        errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    Route(
+        name="revoke_tokens", method="DELETE", path="/v1/agents/{agent}/token", tag="agents",
+        summary="End the agent's tokens (operator)", response=answer.RevokedResponse,
+        errors=("forbidden", *_AGENT, *_STORES),
+    ),
     # -- the journal -------------------------------------------------------------------------------------
     Route(
         name="events", method="GET", path="/v1/events", tag="journal",
@@ -177,12 +181,12 @@ ROUTES: tuple[Route, ...] = (
     Route(
         name="named_broadcast", method="POST", path="/api/agents/broadcast", tag="by name",
         summary="A message to all other agents, each paced on its own", body=ask.NamedMessageRequest,
-        response=answer.NamedBroadcastResponse, errors=("sender_forged", *_AGENT, *_STORES),
+        response=answer.NamedBroadcastResponse, errors=("idempotency_conflict", *_STORES), keyed=True,
     ),
     Route(
         name="named_send", method="POST", path="/api/agents/{agent}/messages", tag="by name",
         summary="A message to one agent, under the back-off of the pair", body=ask.NamedMessageRequest,
-        response=answer.NamedSendResponse, errors=("sender_forged", *_AGENT, *_STORES),
+        response=answer.NamedSendResponse, errors=("idempotency_conflict", *_STORES), keyed=True,
     ),
     Route(
         name="named_update", method="PUT", path="/api/agents/{agent}", tag="by name",

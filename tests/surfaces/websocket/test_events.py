@@ -158,6 +158,21 @@ async def test_the_operator_looks_over_an_agents_shoulder(hub: Served, http: htt
     assert receipts["rung"] == "stored"
 
 
+async def test_over_the_shoulder_the_operator_sees_just_what_the_agent_sees(
+    hub: Served, http: httpx.AsyncClient
+) -> None:
+    await http.post("/v1/agents/register", json={"name": "before"})
+    one, other, _ = await three(http)
+    await send(http, one, other.id, "here")
+    async with hub.socket(other.headers, after=0) as own, hub.socket(agent="other", after=0) as looking:
+        await hello(own)
+        await hello(looking)
+        seen = await all_until_now(looking, http)
+        assert (await all_until_now(own, http))[: len(seen)] == seen
+    assert [each["type"] for each in seen][:2] == ["agent_registered", "agent_registered"]
+    assert seen[0]["name"] == "other"
+
+
 @pytest.mark.parametrize("watcher", ["operator", "sender", "third"])
 async def test_delivered_means_the_recipients_own_socket(
     hub: Served, http: httpx.AsyncClient, watcher: str

@@ -157,7 +157,7 @@ async def journal(http: httpx.AsyncClient, reader: Member, after: int) -> list[J
 
 
 async def test_one_who_does_not_read_is_told_where_to_resume(tmp_path: Path) -> None:
-    async with served(tmp_path / "data", socket_buffer=16) as hub, hub.client() as http:
+    async with served(tmp_path / "data", socket_buffer=16, hand_off_wait=0) as hub, hub.client() as http:
         one = await register(http, "one")
         reader, writer = await stalled(hub, one.headers)
         await flood(http, hub)
@@ -180,7 +180,7 @@ async def test_one_who_does_not_read_is_told_where_to_resume(tmp_path: Path) -> 
 
 async def test_one_who_never_reads_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rookery.surfaces.websocket.connection._FAREWELL_PATIENCE", 0.1)
-    async with served(tmp_path / "data", socket_buffer=16) as hub, hub.client() as http:
+    async with served(tmp_path / "data", socket_buffer=16, hand_off_wait=0) as hub, hub.client() as http:
         one = await register(http, "one")
         _, writer = await stalled(hub, one.headers)
         await flood(http, hub)
@@ -189,7 +189,7 @@ async def test_one_who_never_reads_is_dropped(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_a_slow_reader_does_not_slow_a_quick_one(tmp_path: Path) -> None:
-    async with served(tmp_path / "data", socket_buffer=16) as hub, hub.client() as http:
+    async with served(tmp_path / "data", socket_buffer=16, hand_off_wait=0) as hub, hub.client() as http:
         one = await register(http, "one")
         _, writer = await stalled(hub, one.headers)
         async with hub.socket(one.headers, max_size=None) as quick:

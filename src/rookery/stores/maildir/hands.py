@@ -15,8 +15,9 @@ from rookery.domain.events import (
     MessageRead,
     MessagesCleared,
     MessageSeen,
+    audience,
 )
-from rookery.domain.ids import HUB, OPERATOR
+from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import Principal
 from rookery.ports import Clock, Transaction
@@ -87,7 +88,7 @@ class Hands:
                 )
             case ("new" | "cur", "done" | "dead" as outcome):
                 by = before.claimed_by or OPERATOR
-                after = before.completed(now, by, outcome)
+                after = before.seen(now, VIA).completed(now, by, outcome)
                 fact = MessageCompleted(
                     message_id=message.id, recipient=before.recipient, by=by, outcome=outcome, at=now
                 )
@@ -99,13 +100,13 @@ class Hands:
                 self.letters.put_back(before)
                 return
         tx.deliveries.save(after)
-        audience = tuple(dict.fromkeys(p for p in (before.recipient, message.sender) if p not in (OPERATOR, HUB)))
-        tx.journal.record(fact, at=now, by=BY_HAND, audience=audience)
+        owner, both = audience(before.recipient), audience(before.recipient, message.sender)
+        tx.journal.record(fact, at=now, by=BY_HAND, audience=owner if isinstance(fact, MessagesCleared) else both)
         if after.seen_at is not None and before.seen_at is None:
             seen = MessageSeen(message_id=message.id, recipient=before.recipient, via=VIA, at=now)
-            tx.journal.record(seen, at=now, by=BY_HAND, audience=audience)
+            tx.journal.record(seen, at=now, by=BY_HAND, audience=both)
             read = MessageRead(message_id=message.id, recipient=before.recipient, by=OPERATOR, at=now)
-            tx.journal.record(read, at=now, by=BY_HAND, audience=audience)
+            tx.journal.record(read, at=now, by=BY_HAND, audience=owner)
 
 
 def strays(connection: sqlite3.Connection, letters: Letters) -> list[tuple[str, str]]:

@@ -185,7 +185,7 @@ class Writer:
                 replaced_end = end
             if entries or transaction.replaced:
                 self._ground.mark.write(end)
-            self.commits += 1
+                self.commits += 1
             self.messages = transaction.messages.stored
 
         outcomes = commit.run(group, on_commit)

@@ -75,14 +75,13 @@ class Sockets:
         principal = await self._hub.access.principal(secret)
         if principal.is_agent:
             self._hub.access.take_turn(principal)
-        listener, concerning = await self._viewpoint(principal, query.agent)
+        listener, view = await self._viewpoint(principal, query.agent)
         if listener != principal.id or principal.is_agent:
             await self._hub.agents.still_here([listener])
         return Connection(
             relay=self._hub.relay,
-            subscription=self._hub.relay.subscribe(listener, query.after),
+            subscription=self._hub.relay.subscribe(listener, query.after, view=view),
             principal=principal,
-            concerning=concerning,
             frames=self._frames,
             meter=self._meter,
             receive=receive,
@@ -90,23 +89,23 @@ class Sockets:
             hang_up=hang_up_of(scope),
         )
 
-    async def _viewpoint(self, principal: Principal, agent: str | None) -> tuple[str, str | None]:
-        """Whose socket this is, and to whose view it is narrowed.
+    async def _viewpoint(self, principal: Principal, agent: str | None) -> tuple[str, str]:
+        """Whose socket this is, and whose entries it shows.
 
         The operator only looks over an agent's shoulder. Without tokens there is no other way for an agent to
         say who it is, so there it is taken at its word and the socket is its own.
         """
         if agent is None:
-            return principal.id, None
+            return principal.id, principal.id
         named = await self._hub.agents.get(agent)
         if principal.is_agent:
             if named.id != principal.id:
                 refused = Forbidden(f"This token is not {named.name!r}'s; leave `agent` out to see your own.")
                 await self._hub.access.record_refusal(principal, "socket", refused.message)
                 raise refused
-            return principal.id, None
+            return principal.id, principal.id
         if principal == UNGUARDED_OPERATOR:
-            return named.id, None
+            return named.id, named.id
         return principal.id, named.id
 
     def _send_away(self, entry: Entry) -> None:

@@ -22,7 +22,7 @@ _FAREWELL_PATIENCE = 5.0
 
 
 class Connection:
-    """`concerning` narrows the operator's stream to what one agent sees. `hang_up` drops the peer at once."""
+    """`hang_up` drops the peer at once."""
 
     def __init__(
         self,
@@ -30,7 +30,6 @@ class Connection:
         relay: Relay,
         subscription: Subscription,
         principal: Principal,
-        concerning: str | None,
         frames: Frames,
         meter: Meter,
         receive: Receive,
@@ -40,7 +39,6 @@ class Connection:
         self._relay = relay
         self._subscription = subscription
         self.principal = principal
-        self._concerning = concerning
         self._frames = frames
         self._meter = meter
         self._receive = receive
@@ -85,11 +83,10 @@ class Connection:
         try:
             while True:
                 for entry in await self._subscription.batch():
-                    if self._concerning is None or entry.concerns(self._concerning):
-                        await self._send({"type": "websocket.send", "text": self._frames.of(entry)})
-                        self._meter.frames_sent += 1
-                        if entry.message is not None:
-                            self._relay.handed_off(self._subscription.listener, (entry,), "websocket")
+                    await self._send({"type": "websocket.send", "text": self._frames.of(entry)})
+                    self._meter.frames_sent += 1
+                    if entry.message is not None:
+                        self._relay.handed_off(self._subscription.listener, (entry,), "websocket")
                     self._position = entry.position
         except FellBehind:
             self.end(FELL_BEHIND, self._too_slow())
