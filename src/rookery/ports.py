@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 from rookery.domain.agents import Agent
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery, Folder
 from rookery.domain.events import Entry, Fact
 from rookery.domain.messages import Message
@@ -223,6 +224,20 @@ class TokenRecords(Protocol):
     def revoke(self, token_id: str, at: int) -> None: ...
 
 
+class ChannelRecords(Protocol):
+    def get(self, name: str) -> Channel | None:
+        """By its name in lower case, without `#`; archived ones too."""
+        ...
+
+    def all(self) -> Sequence[Channel]:
+        """In order of creation."""
+        ...
+
+    def put(self, channel: Channel) -> None:
+        """Add the channel, or replace its stored state."""
+        ...
+
+
 class PacingRecords(Protocol):
     def get(self, sender: str, target: str) -> Pace: ...
     def put(self, sender: str, target: str, pace: Pace) -> None: ...
@@ -241,6 +256,8 @@ class Transaction(Protocol):
     def journal(self) -> JournalRecords: ...
     @property
     def tokens(self) -> TokenRecords: ...
+    @property
+    def channels(self) -> ChannelRecords: ...
     @property
     def pacing(self) -> PacingRecords: ...
     def prune(self, *, before: int, folders: Sequence[Folder]) -> int:

@@ -8,6 +8,7 @@ import typer
 
 from rookery.cli import (
     agents,
+    channel,
     doctor,
     effective,
     inbox,
@@ -64,7 +65,7 @@ def root(
 ) -> None: ...
 
 
-for part in (up, overview, agents, messages, inbox, watch, token, doctor, upkeep, transfer, effective):
+for part in (up, overview, agents, messages, channel, inbox, watch, token, doctor, upkeep, transfer, effective):
     app.add_typer(part.commands)
 
 

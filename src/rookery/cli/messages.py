@@ -40,6 +40,7 @@ Ttl = Annotated[
     rook send builder "please run the tests"
     rook send builder "again, please" --as tester --priority high --ttl 10m
     git diff | rook send reviewer
+    rook send '#build' "@tester the branch is ready"
     """,
 )
 def send(
@@ -50,11 +51,11 @@ def send(
     priority: Urgency = None,
     ttl: Ttl = None,
 ) -> None:
-    """Send a message to an agent, or to 'operator'."""
+    """Send a message to an agent, to 'operator' or to a '#channel'."""
     answer = desk.hub.send(
         to, _content(text), reply_to=reply_to, priority=priority, ttl=_ttl(ttl), sender=desk.speaker
     )
-    desk.answer(answer, lambda: _show_sent(answer))
+    desk.answer(answer, lambda: _show_sent(answer, to))
 
 
 @command(
@@ -146,7 +147,10 @@ def _ttl(text: str | None) -> float | None:
     return None if text is None else seconds(text, "--ttl")
 
 
-def _show_sent(answer: "SendResponse") -> None:
+def _show_sent(answer: "SendResponse", to: str = "") -> None:
+    if to.startswith("#") and not answer.queued:
+        say(f"{answer.message_id}  said in {to}; nobody was mentioned")
+        return
     how = "delivered" if answer.delivered else "waits in the inbox" if answer.queued else "reached nobody"
     say(f"{answer.message_id}  {how}")
 

@@ -28,7 +28,7 @@ def send(
     key: str | None = None,
     sender: str | None = None,
 ) -> Steps[answer.SendResponse]:
-    """Store a message for an agent, the `operator` or everybody (`broadcast`).
+    """Store a message for an agent, the `operator`, a `#channel` or everybody (`broadcast`).
 
     Returns once it is on the hub's disk. Each call has its own idempotency key, which its repetitions share,
     so that a lost answer never makes two messages; give `key` to hold on to it across your own restarts.
@@ -78,11 +78,12 @@ def reply(
     key: str | None = None,
     sender: str | None = None,
 ) -> Steps[answer.SendResponse]:
-    """Answer a message, given whole or by its id. It goes to whoever sent it, or on to the recipient if
-    it was one's own."""
+    """Answer a message, given whole or by its id. It goes to whoever sent it, on to the recipient if it was
+    one's own, and into the channel if it was said in one."""
     parent = (yield from message(session, to)).message if isinstance(to, str) else to
     myself = (yield from agent(session, sender)).agent.agent_id if sender else (yield from me(session))
-    addressee = parent.to_agent_id if parent.from_agent_id == myself else parent.from_agent_id
+    own_or_public = parent.from_agent_id == myself or parent.message_type == "channel"
+    addressee = parent.to_agent_id if own_or_public else parent.from_agent_id
     steps = send(
         session, addressee, content, reply_to=parent.message_id, metadata=metadata, priority=priority,
         ttl=ttl, key=key, sender=sender,

@@ -1,6 +1,7 @@
 """Everything a client can do, once for both kinds."""
 
 from rookery.client import agents as about_agents
+from rookery.client import channels as about_channels
 from rookery.client import hub as about_hub
 from rookery.client import inbox as about_inbox
 from rookery.client import messages as about_messages
@@ -36,6 +37,14 @@ class Operations:
     unread = Operation(about_inbox.unread)
     stats = Operation(about_inbox.stats)
     queue_stats = Operation(about_inbox.queue_stats)
+
+    channels = Operation(about_channels.channels)
+    channel = Operation(about_channels.channel)
+    create_channel = Operation(about_channels.create_channel)
+    join_channel = Operation(about_channels.join_channel)
+    leave_channel = Operation(about_channels.leave_channel)
+    archive_channel = Operation(about_channels.archive_channel)
+    history = Operation(about_channels.history)
 
     status = Operation(about_hub.status)
     health = Operation(about_hub.health)

@@ -87,6 +87,18 @@ class AgentNotFound(NotFound):
         self.available = available
 
 
+class ChannelNotFound(NotFound):
+    code = "channel_not_found"
+
+    def __init__(self, wanted: str, available: Sequence[str] = ()) -> None:
+        known = (
+            f" Open channels: {', '.join(available)}."
+            if available
+            else " There is none yet; `rook channel create` makes one."
+        )
+        super().__init__(f"There is no channel {wanted!r}.{known}", channel=wanted, available=list(available))
+
+
 class MessageNotFound(NotFound):
     code = "message_not_found"
 

@@ -7,6 +7,7 @@ applying the facts from the first position on, over nothing, gives the present s
 from dataclasses import dataclass, field, replace
 
 from rookery.domain.agents import Agent, Kind, Mode, Role, Status
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery, Outcome
 from rookery.domain.ids import HUB, OPERATOR
 from rookery.domain.messages import Message
@@ -149,6 +150,29 @@ class MessagesCleared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelCreated:
+    channel: Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelJoined:
+    channel: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelLeft:
+    channel: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelArchived:
+    channel: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssued:
     token_id: str
     holder: str
@@ -192,6 +216,10 @@ Fact = (
     | MessageCompleted
     | MessageReplied
     | MessagesCleared
+    | ChannelCreated
+    | ChannelJoined
+    | ChannelLeft
+    | ChannelArchived
     | TokenIssued
     | TokenRevoked
     | AccessRefused
@@ -231,6 +259,7 @@ class View:
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict[tuple[str, str], Delivery])
+    channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
 
     def apply(self, entry: Entry) -> None:
         match entry.fact:
@@ -270,6 +299,14 @@ class View:
             ) as f:  # fmt: skip
                 key = (f.message_id, f.recipient)
                 self.deliveries[key] = _moved(self.deliveries[key], f)
+            case ChannelCreated(channel=channel):
+                self.channels[channel.name] = channel
+            case ChannelJoined(channel=name, member=member):
+                self.channels[name] = self.channels[name].joined(member)
+            case ChannelLeft(channel=name, member=member):
+                self.channels[name] = self.channels[name].left(member)
+            case ChannelArchived(channel=name, at=at):
+                self.channels[name] = self.channels[name].archived(at)
             case TokenIssued() | TokenRevoked() | AccessRefused() | MessagesPruned():
                 pass
 

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
-MessageType = Literal["direct", "broadcast", "reply", "notice"]
+MessageType = Literal["direct", "broadcast", "channel", "reply", "notice"]
 Priority = Literal["low", "normal", "high", "urgent"]
 
 RANKS: dict[Priority, int] = {"low": 0, "normal": 1, "high": 2, "urgent": 3}
@@ -15,7 +15,7 @@ class Message:
     """`seq` counts the messages of one conversation without a gap; it, never a clock, is their order.
 
     `metadata` is JSON text as it was sent: the hub carries it and does not look inside. `recipient` is what
-    the sender addressed: an agent, the operator or `broadcast`; who it reached is in the deliveries.
+    the sender addressed: an agent, the operator, a `#channel` or `broadcast`; who it reached is in the deliveries.
     `thread` is the id of the message that the chain of replies started from.
     """
 

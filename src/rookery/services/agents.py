@@ -28,6 +28,7 @@ from rookery.services.access import (
     require_operator,
     revoke_tokens,
 )
+from rookery.services.channels import leave_all
 from rookery.services.inbox import complete_delivery
 from rookery.services.notices import known_as
 
@@ -135,6 +136,7 @@ class Agents:
                             tx, item, by=THE_HUB, owner=item.delivery.claimed_by, outcome="dead", now=now,
                             error=f"{agent.name} was deleted",
                         )  # fmt: skip
+            leave_all(tx, agent.id, by, now)
             gone = replace(agent, deleted_at=now, status="offline")
             tx.agents.update(gone)
             revoke_tokens(tx, agent.id, now, by)

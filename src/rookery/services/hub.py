@@ -13,6 +13,7 @@ from rookery.domain.pacing import PacingRules
 from rookery.ports import Clock, Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import SIGN_EVERY, Agents
+from rookery.services.channels import Channels
 from rookery.services.expiry import ClaimRules, Expiry
 from rookery.services.inbox import Inbox
 from rookery.services.journal import Journal
@@ -56,6 +57,7 @@ class Hub:
         self.inbox = Inbox(store, clock)
         self.expiry = Expiry(store, clock, notices, rules.claims)
         self.messaging = Messaging(store, clock, posting, self.relay, rules.pacing)
+        self.channels = Channels(store, clock)
         self.journal = Journal(store, self.relay)
         self.started_at = 0
         self._sweeping: asyncio.Task[None] | None = None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from rookery.domain.channels import channel_of
 from rookery.domain.deliveries import Delivery, Folder, Outcome
 from rookery.domain.errors import MessageNotFound, StorageFull
 from rookery.domain.events import (
@@ -328,4 +329,12 @@ def _may_see(tx: Transaction, by: Principal, message: Message) -> bool:
         by.is_operator
         or by.id in (message.sender, message.recipient)
         or tx.deliveries.get(message.id, by.id) is not None
+        or _hears(tx, by, message)
     )
+
+
+def _hears(tx: Transaction, by: Principal, message: Message) -> bool:
+    """Members see all of a channel, also what was said before they came."""
+    name = channel_of(message.conversation)
+    channel = None if name is None else tx.channels.get(name)
+    return channel is not None and by.id in channel.members

@@ -1,16 +1,17 @@
 """Sending: never blocking, answered once the message is on disk, with what really happened to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rookery.domain.agents import Agent
 from rookery.domain.errors import IdempotencyConflict, InvalidRequest, MessageNotFound, RateLimited
 from rookery.domain.ids import BROADCAST, OPERATOR
+from rookery.domain.mentions import mentions_in
 from rookery.domain.messages import Message, Priority, request_digest
 from rookery.domain.pacing import PacingRules, after_accepting, wait_before
 from rookery.domain.principals import Principal
 from rookery.ports import Clock, Sent, Store, Transaction
 from rookery.services.access import agent_named, speaker
+from rookery.services.channels import callable_in, open_channel, require_member
 from rookery.services.inbox import visible_message
 from rookery.services.notices import known_as
 from rookery.services.posting import Letter, Posting
@@ -19,7 +20,7 @@ from rookery.services.relay import Relay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A message as its sender wants it. `to` is an agent's id or name, `operator` or `broadcast`.
+    """A message as its sender wants it. `to` is an agent's id or name, `operator`, `broadcast` or a `#channel`.
 
     `metadata` is JSON text of an object. `ttl` is in milliseconds. `between_models` puts the pair under
     back-off and labels the message with its sender's name instead of carrying metadata of its own.
@@ -51,7 +52,7 @@ class Refusal:
 
 
 class NobodyReached(RateLimited):
-    """A broadcast that every recipient is spared for now. Nothing was stored."""
+    """A broadcast, or mentions, that every recipient is spared for now. Nothing was stored."""
 
     def __init__(self, refused: Sequence[Refusal]) -> None:
         super().__init__(min(each.retry_after_ms for each in refused), "one sender to all others")
@@ -120,6 +121,8 @@ class Messaging:
         parent = visible_message(tx, Principal(sender, by.token_id), draft.reply_to) if draft.reply_to else None
         if draft.to == BROADCAST:
             stored = self._broadcast(tx, by, sender, draft, parent, now)
+        elif draft.to.startswith("#"):
+            stored = self._in_channel(tx, by, sender, draft, parent, now)
         else:
             stored = self._direct(tx, by, sender, draft, parent, now)
         if key is not None:
@@ -142,20 +145,42 @@ class Messaging:
     def _broadcast(
         self, tx: Transaction, by: Principal, sender: str, draft: Draft, parent: Message | None, now: int
     ) -> _Stored:
-        others = [agent for agent in tx.agents.living() if agent.id != sender]
-        refused: list[Refusal] = []
-        reached: list[Agent] = []
-        for agent in others:
-            wait = self._step(tx, sender, agent.id, now) if draft.between_models else 0
-            if wait:
-                refused.append(Refusal(recipient=agent.id, retry_after_ms=wait))
-            else:
-                reached.append(agent)
-        if refused and not reached:
+        others = (agent.id for agent in tx.agents.living() if agent.id != sender)
+        recipients, refused = self._paced(tx, sender, others, draft, now)
+        if refused and not recipients:
             raise NobodyReached(refused)
-        recipients = tuple(agent.id for agent in reached)
         letter = _letter(draft, sender, BROADCAST, recipients, parent, now, for_everyone=not refused)
         return _Stored(self._posting.post(tx, letter, now=now, by=by), recipients, refused)
+
+    def _in_channel(
+        self, tx: Transaction, by: Principal, sender: str, draft: Draft, parent: Message | None, now: int
+    ) -> _Stored:
+        """All members hear it; those whom it mentions have it in their inbox."""
+        channel = open_channel(tx, draft.to)
+        require_member(channel, sender)
+        if parent is not None and parent.conversation != channel.conversation:
+            raise InvalidRequest(f"{draft.reply_to!r} was not said in {channel.address}; answer it where it was.")
+        called = [each for each in mentions_in(draft.content, callable_in(tx, channel)).found if each != sender]
+        reached, refused = self._paced(tx, sender, called, draft, now)
+        if refused and not reached:
+            raise NobodyReached(refused)
+        letter = _letter(draft, sender, channel.address, reached, parent, now)
+        letter = replace(letter, type="channel", channel=channel)
+        return _Stored(self._posting.post(tx, letter, now=now, by=by), letter.recipients, refused)
+
+    def _paced(
+        self, tx: Transaction, sender: str, recipients: Iterable[str], draft: Draft, now: int
+    ) -> tuple[tuple[str, ...], list[Refusal]]:
+        """Those that a message to several reaches, and those that are spared for now: each is paced alone."""
+        reached: list[str] = []
+        refused: list[Refusal] = []
+        for recipient in recipients:
+            wait = self._step(tx, sender, recipient, now) if draft.between_models else 0
+            if wait:
+                refused.append(Refusal(recipient=recipient, retry_after_ms=wait))
+            else:
+                reached.append(recipient)
+        return tuple(reached), refused
 
     def _step(self, tx: Transaction, sender: str, target: str, now: int) -> int:
         """Count the message against its pair, unless it comes too early: then the wait in milliseconds."""

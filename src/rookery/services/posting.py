@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rookery.domain.channels import Channel
 from rookery.domain.conversations import broadcast_conversation, direct_conversation
 from rookery.domain.events import EVERYONE, MessageReplied, MessageSent, MessageStored, audience
 from rookery.domain.ids import BROADCAST, MessageIds
@@ -13,7 +14,11 @@ from rookery.ports import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """All that a message says before it has an id and a place in its conversation."""
+    """All that a message says before it has an id and a place in its conversation.
+
+    `channel` is where it is said, if it is in one: all its members hear of it, and `recipients` have to deal
+    with it.
+    """
 
     sender: str
     recipient: str
@@ -26,6 +31,7 @@ class Letter:
     priority: Priority = "normal"
     expires_at: int | None = None
     for_everyone: bool = False
+    channel: Channel | None = None
 
 
 class Posting:
@@ -35,7 +41,9 @@ class Posting:
     def post(self, tx: Transaction, letter: Letter, *, now: int, by: Principal) -> Message:
         """Store the message with its deliveries and facts; a reply is noted on what it answers."""
         message_id = self._ids.next(now)
-        if letter.recipient == BROADCAST:
+        if letter.channel is not None:
+            conversation = letter.channel.conversation
+        elif letter.recipient == BROADCAST:
             conversation = broadcast_conversation()
         else:
             conversation = direct_conversation(letter.sender, letter.recipient)
@@ -61,11 +69,12 @@ class Posting:
 
     def _record(self, tx: Transaction, message: Message, letter: Letter, now: int, by: Principal) -> None:
         readers = audience(*letter.recipients)
+        listeners = letter.channel.members if letter.channel is not None else ()
         tx.journal.record(
             MessageSent(message_id=message.id),
             at=now,
             by=by,
-            audience=EVERYONE if letter.for_everyone else audience(message.sender, *readers),
+            audience=EVERYONE if letter.for_everyone else audience(message.sender, *readers, *listeners),
             message=message,
         )
         stored = MessageStored(

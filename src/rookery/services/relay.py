@@ -138,7 +138,7 @@ class Relay:
         self._handed_off: _HandOffs = {}
         self._being_recorded: _HandOffs = {}
         self._recording: asyncio.Task[None] | None = None
-        self._waiting: dict[str, asyncio.Event] = {}
+        self._waiting: dict[str, tuple[asyncio.Event, Sequence[str]]] = {}
         self._watchers: list[Callable[[Entry], None]] = []
         self.fell_behind = 0
 
@@ -266,11 +266,12 @@ class Relay:
             message = entry.message
             if message is None or not isinstance(entry.fact, MessageSent) or message.sender == listener:
                 continue
-            if message.recipient == listener or (message.type == "broadcast" and listener != OPERATOR):
+            to_many = message.type in ("broadcast", "channel") and listener != OPERATOR
+            if message.recipient == listener or to_many:
                 self._handed_off.setdefault((message.id, via), set()).add(listener)
-                waiting = self._waiting.get(message.id)
-                if waiting is not None:
-                    waiting.set()
+                given, recipients = self._waiting.get(message.id, (None, ()))
+                if given is not None and listener in recipients:
+                    given.set()
         if self._handed_off and self._recording is None:
             self._recording = asyncio.get_running_loop().create_task(self._record_hand_offs())
 
@@ -280,9 +281,9 @@ class Relay:
         if not any(subscription.takes_messages for subscription in live):
             return False
         given = asyncio.Event()
-        self._waiting[message_id] = given
+        self._waiting[message_id] = (given, recipients)
         try:
-            if any(key[0] == message_id for given_to in self._hand_offs_in_memory() for key in given_to):
+            if self._in_memory(message_id, recipients):
                 return True
             async with asyncio.timeout(self._hand_off_wait):
                 await given.wait()
@@ -292,8 +293,12 @@ class Relay:
             del self._waiting[message_id]
         return True
 
-    def _hand_offs_in_memory(self) -> tuple[_HandOffs, _HandOffs]:
-        return self._handed_off, self._being_recorded
+    def _in_memory(self, message_id: str, recipients: Sequence[str]) -> bool:
+        return any(
+            key[0] == message_id and not listeners.isdisjoint(recipients)
+            for given in (self._handed_off, self._being_recorded)
+            for key, listeners in given.items()
+        )
 
     async def _record_hand_offs(self) -> None:
         """While one commit is under way the next hand-offs gather, so a crowd costs few commits."""

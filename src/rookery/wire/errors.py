@@ -30,6 +30,7 @@ ERRORS: Final[dict[str, Translation]] = {
     "origin_refused": Translation(403, 4403, 5, "Origin refused", "not-allowed"),
     "not_found": Translation(404, 4404, 3, "Not found", "item-not-found"),
     "agent_not_found": Translation(404, 4404, 3, "Agent not found", "item-not-found"),
+    "channel_not_found": Translation(404, 4404, 3, "Channel not found", "item-not-found"),
     "message_not_found": Translation(404, 4404, 3, "Message not found", "item-not-found"),
     "method_not_allowed": Translation(405, 4405, 2, "Method not allowed", "feature-not-implemented"),
     "conflict": Translation(409, 4409, 4, "Conflict", "conflict"),

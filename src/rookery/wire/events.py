@@ -12,7 +12,7 @@ from rookery.domain import events as facts
 from rookery.domain.events import Entry, Fact
 from rookery.domain.ids import BROADCAST
 from rookery.domain.messages import Message
-from rookery.wire.responses import agent_view
+from rookery.wire.responses import agent_view, channel_view
 from rookery.wire.times import iso, iso_or_none
 
 EVENT_TYPES: dict[type[Any], str] = {
@@ -31,6 +31,10 @@ EVENT_TYPES: dict[type[Any], str] = {
     facts.AgentUpdated: "agent_updated",
     facts.AgentStatusChanged: "agent_status_changed",
     facts.AgentDeleted: "agent_deleted",
+    facts.ChannelCreated: "channel_created",
+    facts.ChannelJoined: "channel_joined",
+    facts.ChannelLeft: "channel_left",
+    facts.ChannelArchived: "channel_archived",
     facts.TokenIssued: "token_issued",
     facts.TokenRevoked: "token_revoked",
     facts.AccessRefused: "access_refused",
@@ -105,6 +109,12 @@ def _details(fact: Fact, message: Message | None) -> dict[str, Any]:
             return {"agent_id": fact.recipient, "message_ids": fact.message_ids}
         case facts.AgentRegistered():
             return msgspec.to_builtins(agent_view(fact.agent))
+        case facts.ChannelCreated():
+            return msgspec.to_builtins(channel_view(fact.channel))
+        case facts.ChannelJoined() | facts.ChannelLeft():
+            return {"channel": f"#{fact.channel}", "agent_id": fact.member}
+        case facts.ChannelArchived():
+            return {"channel": f"#{fact.channel}", "archived_at": iso(fact.at)}
         case facts.AgentDeleted():
             return {"agent_id": fact.agent_id, "name": fact.name}
         case facts.MessagesPruned():

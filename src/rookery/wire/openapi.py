@@ -13,6 +13,7 @@ from rookery.wire.routes import ROUTES, Route
 _PLACE = re.compile(r"{(\w+)}")
 _PLACES = {
     "agent": ("An agent's id or name.", 128),
+    "channel": ("A channel's name, with or without its '#' (which a path spells %23).", 128),
     "message_id": ("A message id.", 64),
 }
 

@@ -20,6 +20,10 @@ Name = Annotated[
     Meta(extra_json_schema={"minLength": 1, "maxLength": 64, "pattern": "^[._-]*[A-Za-z0-9][A-Za-z0-9._-]*$"}),
 ]
 """A name that an agent is to have."""
+ChannelName = Annotated[
+    str, Meta(extra_json_schema={"minLength": 1, "maxLength": 65, "pattern": "^#?[A-Za-z0-9][A-Za-z0-9._-]*$"})
+]
+"""The name that a channel is to have, with or without its `#`."""
 MessageId = Annotated[str, Meta(min_length=1, max_length=64, extra_json_schema=PLAIN_TEXT)]
 Text = Annotated[str, Meta(min_length=1, extra_json_schema=PLAIN_TEXT)]
 Words = Annotated[str, Meta(extra_json_schema=PLAIN_TEXT)]
@@ -122,6 +126,25 @@ class TestBroadcastQuery(Request):
 class SearchQuery(Request):
     q: Text
     agent: Reference | None = None
+    limit: Limit = 50
+
+
+class ChannelRequest(Request):
+    name: ChannelName
+    topic: Short | None = None
+    members: Annotated[list[Reference], Meta(max_length=1000)] | None = None
+
+
+class MemberRequest(Request):
+    """`agent_id` is the agent that is meant, when it is not the caller."""
+
+    agent_id: Reference | None = None
+
+
+class HistoryQuery(Request):
+    """`before` is the `seq` of a message: the page holds what was said before it."""
+
+    before: Position | None = None
     limit: Limit = 50
 
 

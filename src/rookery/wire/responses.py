@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 from rookery.domain.agents import Agent, Kind, Mode, Role, Status
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery, Folder, Rung
 from rookery.domain.messages import Message, MessageType, Priority
 from rookery.ports import InboxItem, InboxStats, QueueStats
@@ -91,6 +92,34 @@ class RegisterResponse(Response):
     role: Role
     token: str | None
     message: str
+
+
+class ChannelView(msgspec.Struct, kw_only=True):
+    """`channel` is the address to send to; `members` are agent ids."""
+
+    channel: str
+    topic: str | None
+    members: list[str]
+    created_by: str
+    created_at: str
+    archived_at: str | None
+
+
+class ChannelResponse(Response):
+    channel: ChannelView
+
+
+class ChannelsResponse(Response):
+    channels: list[ChannelView]
+    count: int
+
+
+class HistoryResponse(Response):
+    """Oldest first. Go on with `before` set to the smallest `seq`, until a page is empty."""
+
+    channel: str
+    messages: list[MessageView]
+    count: int
 
 
 class AgentsResponse(Response):
@@ -318,6 +347,17 @@ def receipts(delivery: Delivery) -> Receipts:
         completed_at=iso_or_none(delivery.completed_at),
         replied_at=iso_or_none(delivery.replied_at),
         reply_id=delivery.reply_id,
+    )
+
+
+def channel_view(channel: Channel) -> ChannelView:
+    return ChannelView(
+        channel=channel.address,
+        topic=channel.topic,
+        members=list(channel.members),
+        created_by=channel.created_by,
+        created_at=iso(channel.created_at),
+        archived_at=iso_or_none(channel.archived_at),
     )
 
 

@@ -7,7 +7,7 @@ from rookery.wire import requests as ask
 from rookery.wire import responses as answer
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Tag = Literal["agents", "messages", "journal", "by name", "hub"]
+Tag = Literal["agents", "messages", "channels", "journal", "by name", "hub"]
 
 _ALWAYS = ("invalid_request", "host_refused", "origin_refused", "overloaded", "internal")
 _GUARDED = ("unauthorized", "rate_limited", "sender_forged", "agent_not_found", "storage_damaged")
@@ -42,6 +42,7 @@ class Route:
 
 _STORES = ("storage_full", "storage_unavailable")
 _AGENT = ("agent_not_found",)
+_CHANNEL = ("channel_not_found",)
 _MESSAGE = ("agent_not_found", "message_not_found")
 
 _UPDATE = Route(
@@ -76,9 +77,9 @@ ROUTES: tuple[Route, ...] = (
     # -- messages ----------------------------------------------------------------------------------------
     Route(
         name="send_message", method="POST", path="/v1/agents/messages/send", tag="messages",
-        summary="Send to one agent, or to all with to_agent_id 'broadcast'",
+        summary="Send to one agent, to a '#channel', or to all with to_agent_id 'broadcast'",
         body=ask.SendRequest, response=answer.SendResponse,
-        errors=("idempotency_conflict", *_MESSAGE, *_STORES), keyed=True,
+        errors=("idempotency_conflict", "conflict", "forbidden", *_CHANNEL, *_MESSAGE, *_STORES), keyed=True,
     ),
     Route(
         name="queue_stats", method="GET", path="/v1/agents/messages/stats/queue", tag="messages",
@@ -166,6 +167,40 @@ ROUTES: tuple[Route, ...] = (
         name="revoke_tokens", method="DELETE", path="/v1/agents/{agent}/token", tag="agents",
         summary="End the agent's tokens (operator)", response=answer.RevokedResponse,
         errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    # -- channels ----------------------------------------------------------------------------------------
+    Route(
+        name="create_channel", method="POST", path="/v1/channels", tag="channels",
+        summary="Create a channel; an agent that does is its first member", body=ask.ChannelRequest,
+        response=answer.ChannelResponse, errors=("name_refused", "conflict", *_STORES),
+    ),
+    Route(
+        name="list_channels", method="GET", path="/v1/channels", tag="channels",
+        summary="All channels, archived ones too", response=answer.ChannelsResponse,
+    ),
+    Route(
+        name="get_channel", method="GET", path="/v1/channels/{channel}", tag="channels",
+        summary="One channel and who is in it", response=answer.ChannelResponse, errors=_CHANNEL,
+    ),
+    Route(
+        name="channel_history", method="GET", path="/v1/channels/{channel}/messages", tag="channels",
+        summary="What was said there, for members: the newest page, oldest first", query=ask.HistoryQuery,
+        response=answer.HistoryResponse, errors=("forbidden", *_CHANNEL),
+    ),
+    Route(
+        name="join_channel", method="POST", path="/v1/channels/{channel}/join", tag="channels",
+        summary="Join a channel, or bring an agent into one's own", body=ask.MemberRequest, optional_body=True,
+        response=answer.ChannelResponse, errors=("forbidden", "conflict", *_CHANNEL, *_STORES),
+    ),
+    Route(
+        name="leave_channel", method="POST", path="/v1/channels/{channel}/leave", tag="channels",
+        summary="Leave a channel; the operator may send any agent away", body=ask.MemberRequest,
+        optional_body=True, response=answer.ChannelResponse, errors=("forbidden", *_CHANNEL, *_STORES),
+    ),
+    Route(
+        name="archive_channel", method="POST", path="/v1/channels/{channel}/archive", tag="channels",
+        summary="End a channel; it can still be read", response=answer.ChannelResponse,
+        errors=("forbidden", *_CHANNEL, *_STORES),
     ),
     # -- the journal -------------------------------------------------------------------------------------
     Route(

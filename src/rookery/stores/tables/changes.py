@@ -5,6 +5,7 @@ is told of each change. Each has a `record` key that names its kind; bytes are h
 import msgspec
 
 from rookery.domain.agents import Agent
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
 from rookery.domain.messages import Message
 from rookery.domain.principals import Token
@@ -66,6 +67,10 @@ def idempotency_record(sender: str, key: str, message_id: str, digest: bytes) ->
         "record": "idempotency", "sender": sender, "key": key, "message_id": message_id,
         "digest": digest.hex(),
     }  # fmt: skip
+
+
+def channel_record(channel: Channel) -> Record:
+    return {"record": "channel", **msgspec.to_builtins(channel)}
 
 
 def pacing_record(sender: str, target: str, level: int, accepted: list[int]) -> Record:

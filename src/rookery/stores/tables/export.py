@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from rookery.stores.tables import journal
+from rookery.stores.tables import channels, journal
 from rookery.stores.tables.agents import agent_from
 from rookery.stores.tables.changes import (
     Record,
     agent_record,
+    channel_record,
     conversation_record,
     delivery_record,
     event_record,
@@ -20,6 +21,7 @@ from rookery.stores.tables.changes import (
     pacing_record,
     token_record,
 )
+from rookery.stores.tables.channels import channel_from
 from rookery.stores.tables.rows import DELIVERY_COLUMNS, MESSAGE_COLUMNS, delivery_from, message_from
 from rookery.stores.tables.tokens import token_from
 
@@ -35,7 +37,8 @@ _DELIVERIES = (
 _COUNT = " + ".join(
     f"(SELECT count(*) FROM {table})"
     for table in (
-        "agents", "conversations", "messages", "deliveries", "idempotency", "tokens", "pacing", "events",
+        "agents", "conversations", "messages", "deliveries", "idempotency", "tokens", "channels", "pacing",
+        "events",
     )
 )  # fmt: skip
 
@@ -59,6 +62,7 @@ def records(cursor: sqlite3.Cursor) -> Iterator[Record]:
         token_record(token_from(row))
         for row in rows("SELECT id, digest, holder, created_at, revoked_at FROM tokens ORDER BY rid")
     )
+    yield from (channel_record(channel_from(row)) for row in rows(channels.ALL))
     yield from (_pacing(row) for row in rows("SELECT sender, target, level, accepted FROM pacing"))
     yield from (
         event_record(*row)

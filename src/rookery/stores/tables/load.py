@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from rookery.domain.agents import Agent
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import InvalidRequest
 from rookery.domain.ids import OPERATOR
@@ -48,7 +49,8 @@ _OWN_EVENTS = (
 _USED = (
     "SELECT EXISTS (SELECT 1 FROM agents) OR EXISTS (SELECT 1 FROM messages)"
     " OR EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM idempotency)"
-    " OR EXISTS (SELECT 1 FROM pacing) OR EXISTS (SELECT 1 FROM tokens WHERE holder <> 'operator')"
+    " OR EXISTS (SELECT 1 FROM channels) OR EXISTS (SELECT 1 FROM pacing)"
+    " OR EXISTS (SELECT 1 FROM tokens WHERE holder <> 'operator')"
     " OR EXISTS (SELECT 1 FROM events WHERE type NOT IN ('token_issued', 'token_revoked'))"
 )
 
@@ -192,6 +194,10 @@ def _idempotency(transaction: TableTransaction, record: Record) -> None:
     transaction.messages.remember(_field(record, "sender", str), _field(record, "key", str), sent)
 
 
+def _channel(transaction: TableTransaction, record: Record) -> None:
+    transaction.channels.put(_as(record, Channel))
+
+
 def _pacing(transaction: TableTransaction, record: Record) -> None:
     pace = Pace(_field(record, "level", int), _field(record, "accepted", tuple[int, ...]))
     transaction.pacing.put(_field(record, "sender", str), _field(record, "target", str), pace)
@@ -205,6 +211,7 @@ _RESTORERS: dict[str, Callable[[TableTransaction, Record], None]] = {
     "event": _event,
     "token": _token,
     "idempotency": _idempotency,
+    "channel": _channel,
     "pacing": _pacing,
 }
 

@@ -132,6 +132,17 @@ CREATE TABLE idempotency (
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_by_message ON idempotency (message_id);
 
+-- `members` is a JSON list of agent ids, in the order they joined.
+CREATE TABLE channels (
+    rid         INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL UNIQUE,
+    topic       TEXT,
+    members     TEXT NOT NULL,
+    created_by  TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    archived_at INTEGER
+);
+
 -- `accepted` is a JSON list of times.
 CREATE TABLE pacing (
     sender   TEXT NOT NULL,

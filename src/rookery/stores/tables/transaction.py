@@ -8,6 +8,7 @@ from rookery.stores.tables import prune as pruning
 from rookery.stores.tables import search
 from rookery.stores.tables.agents import AgentTable
 from rookery.stores.tables.changes import Changes
+from rookery.stores.tables.channels import ChannelTable
 from rookery.stores.tables.deliveries import DeliveryTable
 from rookery.stores.tables.faults import ReadOnly
 from rookery.stores.tables.journal import JournalTable
@@ -36,6 +37,7 @@ class TableTransaction:
         self.messages = MessageTable(self.pen, changes, writable=writable)
         self.deliveries = DeliveryTable(self.pen, changes)
         self.tokens = TokenTable(connection, changes)
+        self.channels = ChannelTable(connection, changes, writable=writable)
         self.pacing = PacingTable(connection, changes)
 
     @property

@@ -9,7 +9,7 @@ from rookery.domain.errors import NotFound
 from rookery.services.hub import Hub
 from rookery.surfaces.gate import refuse
 from rookery.surfaces.meter import Meter
-from rookery.surfaces.rest import agents, hub, messages, named
+from rookery.surfaces.rest import agents, channels, hub, messages, named
 from rookery.surfaces.rest.call import Handler
 from rookery.surfaces.rest.endpoint import Endpoint
 from rookery.surfaces.rest.parcels import Parcels
@@ -40,6 +40,13 @@ HANDLERS: dict[str, Handler] = {
     "get_message": messages.get_message,
     "get_thread": messages.get_thread,
     "search": messages.search,
+    "create_channel": channels.create_channel,
+    "list_channels": channels.list_channels,
+    "get_channel": channels.get_channel,
+    "channel_history": channels.channel_history,
+    "join_channel": channels.join_channel,
+    "leave_channel": channels.leave_channel,
+    "archive_channel": channels.archive_channel,
     "events": messages.events,
     "named_agents": named.named_agents,
     "named_broadcast": named.named_broadcast,

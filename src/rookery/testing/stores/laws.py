@@ -20,14 +20,19 @@ def replayed(tx: Transaction) -> View:
         for entry in page:
             view.apply(entry)
         position = page[-1].position
-    return View(_lifeless(view.agents), view.messages, view.deliveries)
+    return View(_lifeless(view.agents), view.messages, view.deliveries, view.channels)
 
 
 def stored(tx: Transaction) -> View:
     """What lies in the store, found through the conversations and not through the journal."""
     agents = {agent.id: agent for agent in tx.agents.all()}
     pairs = combinations_with_replacement((*agents, OPERATOR, HUB), 2)
-    conversations = {broadcast_conversation(), *(direct_conversation(*pair) for pair in pairs)}
+    channels = {channel.name: channel for channel in tx.channels.all()}
+    conversations = {
+        broadcast_conversation(),
+        *(direct_conversation(*pair) for pair in pairs),
+        *(channel.conversation for channel in channels.values()),
+    }
     messages = {
         message.id: message
         for conversation in conversations
@@ -38,7 +43,7 @@ def stored(tx: Transaction) -> View:
         for message_id in messages
         for delivery in tx.deliveries.of_message(message_id)
     }
-    return View(_lifeless(agents), messages, deliveries)
+    return View(_lifeless(agents), messages, deliveries, channels)
 
 
 def _lifeless(agents: dict[str, Agent]) -> dict[str, Agent]:
