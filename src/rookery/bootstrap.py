@@ -9,12 +9,12 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from pathlib import Path
 
 import msgspec
 import uvicorn
-from starlette.routing import Router, WebSocketRoute
+from starlette.routing import Route, Router, WebSocketRoute
 from starlette.types import ASGIApp
 
 import rookery
@@ -30,6 +30,7 @@ from rookery.services.expiry import ClaimRules
 from rookery.services.hub import Hub, HubRules
 from rookery.surfaces.gate import Gate
 from rookery.surfaces.hang_up import HttpProtocol, SocketProtocol
+from rookery.surfaces.mcp.app import Door
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.paths import Paths
 from rookery.surfaces.rest.app import nothing_here, rest_routes
@@ -77,15 +78,25 @@ def hub_rules(settings: Settings) -> HubRules:
     )
 
 
-def make_app(hub: Hub, settings: Settings, hosts: list[str]) -> ASGIApp:
+@contextlib.asynccontextmanager
+async def running_app(hub: Hub, settings: Settings, hosts: list[str]) -> AsyncGenerator[ASGIApp]:
+    """Every door of the hub. What they keep running ends with the context."""
     meter = Meter()
+    door = Door(hub, max_body=settings.max_body)
     sockets = Sockets(hub, meter, max_sockets=settings.max_sockets)
     router = Router(
-        [*rest_routes(hub, meter, max_body=settings.max_body), WebSocketRoute("/ws/agents", sockets)],
+        [
+            *rest_routes(hub, meter, max_body=settings.max_body),
+            Route("/mcp", door),
+            WebSocketRoute("/ws/agents", sockets),
+        ],
         redirect_slashes=False,
         default=nothing_here,
     )
-    return Gate(Paths(router), hosts=hosts, max_requests=settings.max_requests, meter=meter)
+    try:
+        yield Gate(Paths(router), hosts=hosts, max_requests=settings.max_requests, meter=meter)
+    finally:
+        await door.stop()
 
 
 def serve(settings: Settings, *, on_ready: Callable[[HubFile], None]) -> None:
@@ -114,11 +125,11 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     try:
         await hub.access.adopt_operator_token(_operator_secret(settings.data))
         port: int = listener.getsockname()[1]
-        app = make_app(hub, settings, allowed_hosts(settings, port))
-        with _announced(settings, port) as hub_file:
-            server = _Server(server_config(app), lambda: on_ready(hub_file))
-            with _stopped_by_signals(server):
-                await server.serve(sockets=[listener])
+        async with running_app(hub, settings, allowed_hosts(settings, port)) as app:
+            with _announced(settings, port) as hub_file:
+                server = _Server(server_config(app), lambda: on_ready(hub_file))
+                with _stopped_by_signals(server):
+                    await server.serve(sockets=[listener])
     finally:
         await hub.stop()
 

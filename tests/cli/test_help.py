@@ -53,9 +53,13 @@ def test_every_command_is_there() -> None:
         "stats",
         "thread",
         "config",
+        "channel",
     ]
     assert {path[0] for path in all_commands() if path} == set(wanted)
     assert {("token", "show"), ("token", "new"), ("token", "revoke"), ("index", "rebuild")} <= set(all_commands())
+    of_channels = {path[1:] for path in all_commands() if path[:1] == ("channel",)}
+    wanted = ("create", "list", "show", "join", "leave", "history", "archive")
+    assert of_channels == {(), *((name,) for name in wanted)}
 
 
 def help_of(path: tuple[str, ...]) -> str:
@@ -73,7 +77,9 @@ def test_every_help_has_a_sentence_and_an_example(path: tuple[str, ...]) -> None
     assert f"rook {' '.join(path)}" in said.partition("Examples:" if path else "Start here:")[2]
 
 
-@pytest.mark.parametrize("path", [path for path in all_commands() if path not in ((), ("index",))], ids=" ".join)
+@pytest.mark.parametrize(
+    "path", [path for path in all_commands() if path not in ((), ("index",), ("channel",))], ids=" ".join
+)
 def test_every_command_speaks_json(path: tuple[str, ...]) -> None:
     assert "--json" in help_of(path)
 

@@ -1,7 +1,6 @@
 """Both kinds of client against a real hub: what holds for one holds for the other."""
 
 import inspect
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -18,30 +17,8 @@ from rookery.domain.errors import (
     SenderForged,
     Unauthorized,
 )
+from tests.client.both import done, everything, pair
 from tests.support.hub_process import HubProcess
-
-
-async def done(result: Any) -> Any:
-    """What a call gives, whether it returned it or has to be awaited."""
-    return await result if inspect.isawaitable(result) else result
-
-
-async def everything(records: Any) -> list[Any]:
-    return [record async for record in records] if inspect.isasyncgen(records) else list(records)
-
-
-@pytest.fixture(params=["blocking", "async"])
-async def operator(request: pytest.FixtureRequest, shared_hub: HubProcess) -> AsyncIterator[Any]:
-    if request.param == "blocking":
-        with Client(data=shared_hub.data) as client:
-            yield client
-    else:
-        async with AsyncClient(data=shared_hub.data) as client:
-            yield client
-
-
-async def pair(operator: Any) -> tuple[Any, Any]:
-    return await done(operator.register(model_name="one")), await done(operator.register(model_name="two"))
 
 
 async def test_an_agent_writes_to_another_which_finds_it_in_its_inbox(operator: Any) -> None:

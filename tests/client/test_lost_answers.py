@@ -68,3 +68,23 @@ def test_claiming_the_next_is_not_tried_again_when_it_may_have_happened(
     with pytest.raises(HubUnreachable):
         two.claim()
     assert two.stats().stats.cur == 1
+
+
+def test_a_change_of_a_channel_whose_answer_is_lost_is_made_once(proxy: LossyProxy, operator: Client) -> None:
+    one, start = operator.register(), operator.status().position
+    operator.create_channel("build")
+    for change in (one.join_channel, one.leave_channel, operator.archive_channel):
+        proxy.lose = 1
+        assert change("build").channel.channel == "#build"
+    assert proxy.passed.count("POST /v1/channels/build/join") == 2
+    kinds = [event["type"] for event in operator.events(after=start).events]
+    assert kinds == ["channel_created", "channel_joined", "channel_left", "channel_archived"]
+
+
+def test_a_creation_of_a_channel_whose_answer_is_lost_is_not_tried_again(
+    proxy: LossyProxy, operator: Client
+) -> None:
+    proxy.lose = 1
+    with pytest.raises(HubUnreachable):
+        operator.create_channel("build")
+    assert [channel.channel for channel in operator.channels().channels] == ["#build"]

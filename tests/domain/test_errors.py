@@ -13,6 +13,8 @@ SAMPLES: list[RookeryError] = [
     errors.OriginRefused("https://evil.example"),
     errors.AgentNotFound("ghost", ["fox", "owl"]),
     errors.AgentNotFound("ghost"),
+    errors.ChannelNotFound("#ghost", ["#build", "#ops"]),
+    errors.ChannelNotFound("#ghost"),
     errors.MessageNotFound("m1"),
     errors.MethodNotAllowed("PUT", "/v1/agents", ["GET", "POST"]),
     errors.NameTaken("builder"),
@@ -79,6 +81,7 @@ def test_the_message_is_what_the_exception_says() -> None:
 
 def test_data_is_kept_for_programs() -> None:
     assert errors.AgentNotFound("ghost", ["fox"]).data == {"agent": "ghost", "available": ["fox"]}
+    assert errors.ChannelNotFound("#ghost", ["#build"]).data == {"channel": "#ghost", "available": ["#build"]}
     assert errors.RateLimited(1_500, "fox").data == {"retry_after_ms": 1_500}
     assert errors.RateLimited(1_500, "fox").retry_after_ms == 1_500
     assert errors.Overloaded("writes", 20).data == {"retry_after_ms": 20}
@@ -87,6 +90,7 @@ def test_data_is_kept_for_programs() -> None:
 
 def test_what_may_not_be_seen_is_caught_as_not_found() -> None:
     assert issubclass(errors.AgentNotFound, errors.NotFound)
+    assert issubclass(errors.ChannelNotFound, errors.NotFound)
     assert issubclass(errors.MessageNotFound, errors.NotFound)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from rookery.domain import events
 from rookery.domain.agents import Agent
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
 from rookery.domain.events import EVERYONE, Entry, Fact, View
 from rookery.domain.messages import Message
@@ -103,6 +104,27 @@ def test_each_fact_moves_its_own_delivery_as_the_domain_does(facts: list[Fact], 
 def test_clearing_goes_past_messages_that_were_pruned_since() -> None:
     cleared = events.MessagesCleared(recipient="owl", message_ids=("pruned", "m1"), at=6)
     assert view_after(SENT, STORED, cleared).deliveries["m1", "owl"] == NEW.cleared(6)
+
+
+def test_a_channel_is_created_fills_empties_and_is_archived() -> None:
+    channel = Channel(name="build", topic="it breaks", members=("fox",), created_by="fox", created_at=1)
+    created = events.ChannelCreated(channel=channel)
+    joined = events.ChannelJoined(channel="build", member="owl")
+    left = events.ChannelLeft(channel="build", member="fox")
+    archived = events.ChannelArchived(channel="build", at=9)
+
+    assert view_after(created).channels == {"build": channel}
+    assert view_after(created, joined).channels == {"build": replace(channel, members=("fox", "owl"))}
+    assert view_after(created, joined, left).channels == {"build": replace(channel, members=("owl",))}
+    after = view_after(created, joined, left, archived).channels
+    assert after == {"build": replace(channel, members=("owl",), archived_at=9)}
+
+
+def test_a_fact_of_one_channel_leaves_the_others_alone() -> None:
+    build, ops = (Channel(name=name, created_by="fox", created_at=1) for name in ("build", "ops"))
+    created = [events.ChannelCreated(channel=each) for each in (build, ops)]
+    view = view_after(*created, events.ChannelJoined(channel="ops", member="owl"))
+    assert view.channels == {"build": build, "ops": replace(ops, members=("owl",))}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ import httpx
 import uvicorn
 from websockets.asyncio.client import connect
 
-from rookery.bootstrap import allowed_hosts, hub_rules, make_app, make_store, server_config
+from rookery.bootstrap import allowed_hosts, hub_rules, make_store, running_app, server_config
 from rookery.clock import SystemClock
 from rookery.config import Settings
 from rookery.ports import Clock
@@ -141,19 +141,19 @@ async def served(
     try:
         secret = new_secret("operator")
         await hub.access.adopt_operator_token(secret)
-        app = make_app(hub, chosen, allowed_hosts(chosen, port))
-        config = server_config(app)
-        if farewell is not None:
-            config.timeout_graceful_shutdown = farewell  # type: ignore[assignment] - whole seconds only by hint
-        server = _Server(config)
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await server.listening.wait()
-            yield Served(hub, port, secret)
-        finally:
-            server.stopping.set()
-            await serving
+        async with running_app(hub, chosen, allowed_hosts(chosen, port)) as app:
+            config = server_config(app)
+            if farewell is not None:
+                config.timeout_graceful_shutdown = farewell  # type: ignore[assignment] - whole seconds only by hint
+            server = _Server(config)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await server.listening.wait()
+                yield Served(hub, port, secret)
+            finally:
+                server.stopping.set()
+                await serving
     finally:
         listener.close()
         await hub.stop()

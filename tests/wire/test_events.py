@@ -8,6 +8,7 @@ import pytest
 
 from rookery.domain import events as facts
 from rookery.domain.agents import Agent
+from rookery.domain.channels import Channel
 from rookery.domain.events import Entry, Fact
 from rookery.domain.messages import Message
 from rookery.wire.events import EVENT_TYPES, encoded_event, event
@@ -66,6 +67,10 @@ def test_types_tell_the_parties_and_the_owner_apart() -> None:
         facts.AgentUpdated: "agent_updated",
         facts.AgentStatusChanged: "agent_status_changed",
         facts.AgentDeleted: "agent_deleted",
+        facts.ChannelCreated: "channel_created",
+        facts.ChannelJoined: "channel_joined",
+        facts.ChannelLeft: "channel_left",
+        facts.ChannelArchived: "channel_archived",
         facts.TokenIssued: "token_issued",
         facts.TokenRevoked: "token_revoked",
         facts.AccessRefused: "access_refused",
@@ -118,6 +123,12 @@ def test_agent_broadcast() -> None:
         "priority": "normal",
         "expires_at": None,
     }
+
+
+def test_agent_message_in_a_channel_is_addressed_to_the_channel() -> None:
+    frame = sent(replace(MESSAGE, type="channel", recipient="#build", conversation="channel:build"))
+    assert (frame["type"], frame["message_type"]) == ("agent_message", "channel")
+    assert (frame["to_agent_id"], frame["conversation"]) == ("#build", "channel:build")
 
 
 def test_a_message_that_was_pruned_is_told_by_its_id() -> None:
@@ -179,6 +190,13 @@ def test_inbox_message_sent() -> None:
         "to_agent_id": "owl",
         "folder": "new",
     }
+
+
+def test_inbox_message_sent_of_a_channel_names_those_who_were_mentioned() -> None:
+    fact = facts.MessageStored(message_id="m1", sender="fox", recipient="#build", recipients=("owl",), at=LATER)
+    assert told(fact)["to_agent_id"] == "#build"
+    assert told(fact)["recipients"] == ["owl"]
+    assert told(replace(fact, recipients=()))["recipients"] == []
 
 
 def test_inbox_message_read() -> None:
@@ -301,6 +319,43 @@ def test_agent_deleted() -> None:
         "agent_id": "fox",
         "name": "Foxy",
     }
+
+
+# -- channels --------------------------------------------------------------------------------------------
+
+
+def test_channel_created() -> None:
+    channel = Channel(name="build", topic="it breaks", members=("fox", "owl"), created_by="fox", created_at=AT)
+    assert told(facts.ChannelCreated(channel=channel)) == {
+        "type": "channel_created",
+        "channel": "#build",
+        "topic": "it breaks",
+        "members": ["fox", "owl"],
+        "created_by": "fox",
+        "created_at": TIME,
+        "archived_at": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fact", "frame"),
+    [
+        (
+            facts.ChannelJoined(channel="build", member="owl"),
+            {"type": "channel_joined", "channel": "#build", "agent_id": "owl"},
+        ),
+        (
+            facts.ChannelLeft(channel="build", member="owl"),
+            {"type": "channel_left", "channel": "#build", "agent_id": "owl"},
+        ),
+        (
+            facts.ChannelArchived(channel="build", at=LATER),
+            {"type": "channel_archived", "channel": "#build", "archived_at": LATER_TIME},
+        ),
+    ],
+)
+def test_what_becomes_of_a_channel(fact: Fact, frame: dict[str, Any]) -> None:
+    assert told(fact) == frame
 
 
 # -- the audit trail -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from rookery.cli import (
     doctor,
     effective,
     inbox,
+    mcp,
     messages,
     overview,
     token,
@@ -65,7 +66,21 @@ def root(
 ) -> None: ...
 
 
-for part in (up, overview, agents, messages, channel, inbox, watch, token, doctor, upkeep, transfer, effective):
+for part in (
+    up,
+    overview,
+    agents,
+    messages,
+    channel,
+    inbox,
+    watch,
+    mcp,
+    token,
+    doctor,
+    upkeep,
+    transfer,
+    effective,
+):
     app.add_typer(part.commands)
 
 

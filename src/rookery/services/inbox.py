@@ -191,7 +191,9 @@ class Inbox:
 
         return await self._store.write(work)
 
-    async def complete(self, by: Principal, agent: str, message_id: str, how: Completion) -> InboxItem:
+    async def complete(
+        self, by: Principal, agent: str, message_id: str, how: Completion, *, via: str = "rest"
+    ) -> InboxItem:
         """Finish a message as done or dead. Saying the same twice is fine; the operator may finish any."""
 
         def work(tx: Transaction) -> InboxItem:
@@ -202,7 +204,7 @@ class Inbox:
             if (delivery.folder, delivery.result, delivery.error, delivery.note) == said:
                 return item
             return complete_delivery(
-                tx, item, by=by, now=self._clock.now(),
+                tx, item, by=by, now=self._clock.now(), via=via,
                 owner=delivery.claimed_by if by.is_operator else by.id,
                 outcome=how.outcome, result=how.result, error=how.error, note=how.note,
             )  # fmt: skip

@@ -266,7 +266,8 @@ class Relay:
             message = entry.message
             if message is None or not isinstance(entry.fact, MessageSent) or message.sender == listener:
                 continue
-            to_many = message.type in ("broadcast", "channel") and listener != OPERATOR
+            # The operator has no broadcasts in its inbox, but may be mentioned in a channel.
+            to_many = message.type == "channel" or (message.type == "broadcast" and listener != OPERATOR)
             if message.recipient == listener or to_many:
                 self._handed_off.setdefault((message.id, via), set()).add(listener)
                 given, recipients = self._waiting.get(message.id, (None, ()))

@@ -124,11 +124,13 @@ def _details(fact: Fact, message: Message | None) -> dict[str, Any]:
 
 
 def _reached(entry: Entry) -> dict[str, Any]:
-    """Without these a reader could not tell who was left out of a broadcast: each recipient is paced alone."""
+    """Without these a reader could not tell who was left out of a broadcast, for each recipient is paced alone,
+    nor whom a message in a channel called upon."""
     fact = entry.fact
-    if isinstance(fact, facts.MessageStored) and fact.recipient == BROADCAST and entry.audience is not None:
-        return {"recipients": fact.recipients}
-    return {}
+    if not isinstance(fact, facts.MessageStored):
+        return {}
+    to_some = fact.recipient == BROADCAST and entry.audience is not None
+    return {"recipients": fact.recipients} if to_some or fact.recipient.startswith("#") else {}
 
 
 def _of_inbox(

@@ -21,7 +21,8 @@ Name = Annotated[
 ]
 """A name that an agent is to have."""
 ChannelName = Annotated[
-    str, Meta(extra_json_schema={"minLength": 1, "maxLength": 65, "pattern": "^#?[A-Za-z0-9][A-Za-z0-9._-]*$"})
+    str,
+    Meta(extra_json_schema={"minLength": 1, "maxLength": 65, "pattern": "^#?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}),
 ]
 """The name that a channel is to have, with or without its `#`."""
 MessageId = Annotated[str, Meta(min_length=1, max_length=64, extra_json_schema=PLAIN_TEXT)]

@@ -24,6 +24,8 @@ OWNER_SEES = (401, 401, 200, 404, 200)
 """For another agent it does not exist."""
 OWNER_ACTS = (401, 401, 200, 403, 200)
 """Another agent may know of it, and must leave it alone."""
+NOT_FOR_ME = (401, 401, 200, 200, 400)
+"""What agents do for themselves: the operator has to say whom it means."""
 OPERATOR_ONLY = (401, 401, 403, 403, 200)
 
 MATRIX = {
@@ -51,6 +53,13 @@ MATRIX = {
     "get_message": OWNER_SEES,
     "get_thread": OWNER_SEES,
     "search": ANY_TOKEN,
+    "create_channel": ANY_TOKEN,
+    "list_channels": ANY_TOKEN,
+    "get_channel": ANY_TOKEN,
+    "channel_history": OWNER_ACTS,
+    "join_channel": NOT_FOR_ME,
+    "leave_channel": NOT_FOR_ME,
+    "archive_channel": OWNER_ACTS,
     "events": ANY_TOKEN,
     "named_agents": ANY_TOKEN,
     "named_broadcast": ANY_TOKEN,
@@ -73,13 +82,15 @@ def test_every_route_is_in_the_matrix() -> None:
 
 @dataclass
 class World:
-    """Two agents that nobody else knows, a third to write to, and a message from the third to the first."""
+    """Two agents that nobody else knows, a third to write to, a message from the third to the first, and a channel
+    of the first."""
 
     hub: Served
     owner: Member
     other: Member
     third: Member
     message_id: str
+    channel: str
 
     def headers(self, caller: str) -> dict[str, str]:
         return {
@@ -94,9 +105,11 @@ class World:
         route = BY_NAME[name]
         target = self.third.id if name == "named_send" else self.owner.id
         path = route.path.replace("{agent}", target).replace("{message_id}", self.message_id)
+        path = path.replace("{channel}", self.channel)
         bodies: dict[str, Any] = {
             "send_message": {"to_agent_id": self.third.id, "content": "hello"},
             "mark_read": {"message_ids": [self.message_id]},
+            "create_channel": {"name": f"{self.channel}-{caller}"},
             "named_broadcast": {"message": "hello"},
             "named_send": {"message": "hello"},
             "prune": {"older_than_seconds": 1e6},
@@ -124,7 +137,9 @@ def world(hub: Served) -> Iterator[World]:
         owner, other, third = [registered(operator) for _ in range(3)]
         body = {"to_agent_id": owner.id, "content": "hello"}
         sent = operator.post("/v1/agents/messages/send", json=body, headers=third.headers).json()
-        yield World(hub, owner, other, third, sent["message_id"])
+        made = operator.post("/v1/channels", json={"name": f"c-{owner.id}"}, headers=owner.headers)
+        assert made.status_code == 200, made.text
+        yield World(hub, owner, other, third, sent["message_id"], f"c-{owner.id}")
 
 
 @pytest.mark.parametrize("caller", CALLERS)

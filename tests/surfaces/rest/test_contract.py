@@ -24,7 +24,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def known(hub: Served) -> dict[str, list[str]]:
-    """Agents and messages that are there, so that more than refusals is seen. Some of each will be deleted."""
+    """Agents, messages and channels that are there, so that more than refusals is seen. Some of each will end."""
     with hub.blocking_client() as http:
         agents = [registered(http, f"agent-{n}") for n in range(40)]
         send = "/v1/agents/messages/send"
@@ -32,7 +32,11 @@ def known(hub: Served) -> dict[str, list[str]]:
             http.post(send, json={"to_agent_id": agent.id, "content": "walnut"}).json()["message_id"]
             for agent in agents
         ]
-    return {"agents": [agent.name for agent in agents], "messages": messages}
+        channels = [f"channel-{n}" for n in range(40)]
+        for channel in channels:
+            http.post("/v1/channels", json={"name": channel, "members": [agent.id for agent in agents[:3]]})
+            http.post(send, json={"to_agent_id": f"#{channel}", "content": "walnut"})
+    return {"agents": [agent.name for agent in agents], "messages": messages, "channels": channels}
 
 
 def configuration(hub: Served, tmp_path: Path) -> SchemathesisConfig:
@@ -50,6 +54,7 @@ def configuration(hub: Served, tmp_path: Path) -> SchemathesisConfig:
             "dictionaries": {
                 "agents": {"values": words["agents"]},
                 "messages": {"values": words["messages"]},
+                "channels": {"values": words["channels"]},
                 "positions": {"values": [0, 1, LAST_POSITION]},
                 # A test does not wait for a minute.
                 "waits": {"values": [0, 0.01]},
@@ -57,6 +62,7 @@ def configuration(hub: Served, tmp_path: Path) -> SchemathesisConfig:
             "parameters": {
                 "path.agent": {"dictionary": "agents", "probability": 0.6},
                 "path.message_id": {"dictionary": "messages", "probability": 0.6},
+                "path.channel": {"dictionary": "channels", "probability": 0.6},
                 "query.after": {"dictionary": "positions"},
                 "query.wait": {"dictionary": "waits"},
             },
@@ -79,6 +85,8 @@ def makes_sense(context: Any, case: Any) -> bool:
         return False  # two places for one key
     if odd(body.get("metadata")):
         return False  # the limits of texts and numbers hold at any depth
+    if case.operation.path.endswith(("/join", "/leave")) and body.get("agent_id") is None:
+        return False  # the operator is in every channel, and has to say whom it means
     target = body.get("to_agent_id", (case.path_parameters or {}).get("agent"))
     sender = body.get("from_agent_id", body.get("sender"))
     return target is None or sender is None or target != sender  # nobody writes to itself

@@ -21,6 +21,7 @@ words = st.sampled_from(
         "one",
         "other",
         "broadcast",
+        "#build",
         "operator",
         "done",
         "dead",
@@ -48,8 +49,14 @@ def fuzzed(examples: int) -> settings:
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def build(shared: Served) -> None:
+    with shared.blocking_client() as http:
+        assert http.post("/v1/channels", json={"name": "build"}).status_code == 200
+
+
 def place(route: Route) -> str:
-    return route.path.replace("{agent}", "one").replace("{message_id}", "0" * 26)
+    return route.path.replace("{agent}", "one").replace("{message_id}", "0" * 26).replace("{channel}", "build")
 
 
 def fields(route: Route) -> list[str]:
@@ -95,7 +102,9 @@ def test_random_addresses_are_never_a_failure(shared: Served, one: Member, data:
     route = data.draw(
         st.sampled_from([route for route in ROUTES if route.body is None and route.name != "export"])
     )
-    place = route.path.replace("{agent}", data.draw(visible)).replace("{message_id}", data.draw(visible))
+    place = route.path
+    for name in ("{agent}", "{message_id}", "{channel}"):
+        place = place.replace(name, data.draw(visible))
     target = f"{place}?{data.draw(visible)}" if data.draw(st.booleans()) else place
     answer = exchange(shared, request(shared, route.method.encode(), target.encode()))
     assert answer is None or answer.status_code < 500, answer.text

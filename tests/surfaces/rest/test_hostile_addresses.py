@@ -62,7 +62,7 @@ PLACES = [
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
 def test_no_name_is_anything_but_a_name(shared: Served, one: Member, name: bytes) -> None:
     for method, path in PLACES:
-        for place in ("{agent}", "{message_id}"):
+        for place in ("{agent}", "{message_id}", "{channel}"):
             if place not in path:
                 continue
             target = path.encode().replace(place.encode(), name)

@@ -19,6 +19,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory):
     with ServedInThread(tmp_path_factory.mktemp("manners") / "data") as hub:
         with hub.blocking_client() as http:
             registered(http, "one")
+            assert http.post("/v1/channels", json={"name": "build"}).status_code == 200
         yield hub
 
 
@@ -29,14 +30,15 @@ def http(shared: Served):
 
 
 def place(path: str, message_id: str) -> str:
-    return path.replace("{agent}", "one").replace("{message_id}", message_id)
+    return path.replace("{agent}", "one").replace("{message_id}", message_id).replace("{channel}", "build")
 
 
 BODIES = {
     "register_agent": {}, "update_agent": {}, "put_agent": {}, "heartbeat": {}, "claim_next": {},
     "send_message": {"to_agent_id": "one", "content": "x"}, "complete_message": {},
     "named_broadcast": {"message": "x"}, "named_send": {"message": "x"}, "named_update": {},
-    "prune": {"older_than_seconds": 1e6},
+    "prune": {"older_than_seconds": 1e6}, "create_channel": {"name": "release"},
+    "join_channel": {"agent_id": "one"}, "leave_channel": {"agent_id": "one"},
 }  # fmt: skip
 NOT_HERE = ("delete_agent", "new_token", "revoke_tokens", "export")
 """What would disturb the other tests on this hub, or leave threads at work; they are tested elsewhere."""
@@ -91,7 +93,7 @@ def test_another_method_is_405_with_those_that_there_are(http: httpx.Client, pat
 
 @pytest.mark.parametrize(
     "path",
-    ["/nothing", "/v1", "/v1/", "/v1/agents/", "/v2/agents", "/api", "/api/agents/", "/ws/agents", "/ws",
+    ["/v1/channels/", "/v1/channels/build/", "/v1/channels/build/nothing", "/nothing", "/v1", "/v1/", "/v1/agents/", "/v2/agents", "/api", "/api/agents/", "/ws/agents", "/ws",
      "/docs/", "/DOCS", "/favicon.ico", "/v1/agents/one/nothing", "/v1/agents/messages/one/two/three",
      "/v1//agents", "//v1/agents", "/../etc/passwd", "/v1/agents/one/heartbeat/"],
 )  # fmt: skip

@@ -70,7 +70,7 @@ def idempotency_record(sender: str, key: str, message_id: str, digest: bytes) ->
 
 
 def channel_record(channel: Channel) -> Record:
-    return {"record": "channel", **msgspec.to_builtins(channel)}
+    return {"record": "channel", **msgspec.to_builtins(channel), "members": list(channel.members)}
 
 
 def pacing_record(sender: str, target: str, level: int, accepted: list[int]) -> Record:

@@ -1,6 +1,7 @@
 """All parts of the store's contract in one class."""
 
 from rookery.testing.stores.agents import AgentContract
+from rookery.testing.stores.channels import ChannelContract
 from rookery.testing.stores.deliveries import DeliveryContract
 from rookery.testing.stores.export import ExportContract
 from rookery.testing.stores.histories import HistoryContract
@@ -22,6 +23,7 @@ class StoreContract(
     DeliveryContract,
     InboxContract,
     JournalContract,
+    ChannelContract,
     TokenContract,
     PacingContract,
     TransactionContract,

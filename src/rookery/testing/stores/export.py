@@ -19,10 +19,13 @@ from rookery.testing.stores.samples import (
     NOW,
     OWL,
     Mishap,
+    a_channel,
     contents,
+    founded,
     journal,
     posted,
     registered,
+    said,
     shouted,
 )
 from rookery.testing.stores.tokens import OTHER, TOKEN
@@ -44,7 +47,7 @@ def everything(tx: Transaction) -> tuple[object, ...]:
         [tx.agents.born_at(agent_id) for agent_id in (FOX, OWL, BEAR)],
         tx.tokens.by_digest(TOKEN.digest), tx.tokens.by_digest(OTHER.digest), tx.pacing.get(FOX, OWL),
         tx.messages.sent_under(FOX, "key"), tx.deliveries.queue_stats(),
-        [tx.deliveries.stats(agent_id) for agent_id in (FOX, OWL, BEAR)],
+        list(tx.channels.all()), [tx.deliveries.stats(agent_id) for agent_id in (FOX, OWL, BEAR)],
         list(tx.deliveries.inbox(InboxQuery(recipient=OWL, order="urgency"))),
     )  # fmt: skip
 
@@ -63,6 +66,10 @@ class ExportContract(StoreCase):
             for text in ODD_CONTENTS:
                 posted(tx, text)
             shouted(tx, "everybody", (OWL, BEAR))
+            for channel in (a_channel("ops", topic="é"), a_channel("build", FOX, BEAR)):
+                founded(tx, channel)
+                said(tx, "@bear, nobody else", channel, (BEAR,))
+                said(tx, "nobody", channel)
             question = posted(tx, "question", to=BEAR, priority="high", expires_at=NOW + 10)
             posted(tx, "answer", sender=BEAR, to=FOX, parent=question)
             tx.messages.remember(FOX, "key", Sent(message_id=question.id, digest=b"\0\1"))

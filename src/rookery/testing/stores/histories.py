@@ -75,6 +75,13 @@ class HistoryContract(StoreCase):
         await hub.agents.update(of(fox), fox.id, Change(name="vixen", project="/den", status="working"))
         question = (await hub.messaging.send(of(fox), Draft(to="owl", content="question"))).message
         await hub.messaging.send(of(owl), Draft(to="vixen", content="answer", reply_to=question.id))
+        await hub.channels.create(of(fox), "build", members=["owl", "bear"])
+        await hub.channels.create(THE_OPERATOR, "ops")
+        await hub.channels.join(of(owl), "#ops")
+        asked = (await hub.messaging.send(of(fox), Draft(to="#build", content="@owl @bear?"))).message
+        await hub.messaging.send(of(bear), Draft(to="#build", content="nobody", reply_to=asked.id))
+        await hub.channels.leave(of(owl), "build")
+        await hub.channels.archive(of(fox), "build")
         shout = (await hub.messaging.send(THE_OPERATOR, Draft(to=BROADCAST, content="all"))).message
         entries = await hub.store.read(journal)
         shouted = [entry for entry in entries if entry.message and entry.message.id == shout.id]

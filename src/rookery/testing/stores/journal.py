@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from rookery.domain import events
+from rookery.domain.channels import Channel
 from rookery.domain.events import AgentDeleted, AgentRegistered, Entry, Fact, MessageSent
 from rookery.domain.ids import BROADCAST
 from rookery.domain.messages import Message
@@ -57,6 +58,12 @@ FACTS: list[Fact] = [
     events.MessageCompleted(message_id=M, recipient=OWL, by=OWL, outcome="dead", error="e", note="\n🦊", at=NOW),
     events.MessageReplied(message_id=M, recipient=OWL, reply_id="2" * 26, at=NOW),
     events.MessagesCleared(recipient=OWL, message_ids=(M, "2" * 26), at=NOW),
+    events.ChannelCreated(
+        channel=Channel(name="build", topic="'é' 🦊", members=(FOX, OWL), created_by=FOX, created_at=NOW)
+    ),
+    events.ChannelJoined(channel="build", member=BEAR),
+    events.ChannelLeft(channel="build", member=OWL),
+    events.ChannelArchived(channel="build", at=NOW),
     events.TokenIssued(token_id=TOKEN.id, holder=FOX),
     events.TokenRevoked(token_id=TOKEN.id, holder="operator"),
     events.AccessRefused(action="claim", reason="'not' yours"),

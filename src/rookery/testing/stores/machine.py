@@ -17,13 +17,13 @@ from rookery.domain.messages import Message
 from rookery.ports import InboxItem, Transaction
 from rookery.services.messaging import Receipt
 from rookery.services.posting import Letter
+from rookery.testing.stores.channel_traffic import ChannelTraffic
 from rookery.testing.stores.samples import Mishap, journal
 from rookery.testing.stores.switchboard import CLAIM_RULES
-from rookery.testing.stores.traffic import Traffic
 from rookery.testing.stores.world import THE_OPERATOR, picks
 
 
-class StoreMachine(Traffic):
+class StoreMachine(ChannelTraffic):
     """The day's traffic, and what befalls it: time, haste, failures, pruning, crashes."""
 
     # -- time ------------------------------------------------------------------------------------------

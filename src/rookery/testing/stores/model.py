@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rookery.domain.agents import Agent
+from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
 from rookery.domain.events import View
 from rookery.domain.messages import RANKS, Message
@@ -19,6 +20,7 @@ class Model:
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     deliveries: dict[Key, Delivery] = field(default_factory=dict[Key, Delivery])
+    channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
     numbers: dict[str, int] = field(default_factory=dict[str, int])
 
     # -- what happened -------------------------------------------------------------------------------
@@ -44,6 +46,7 @@ class Model:
             if delivery.folder in ("new", "cur"):
                 finisher = delivery.claimed_by or "hub"
                 self.save(delivery.completed(at, finisher, "dead", error=f"{agent.name} was deleted"))
+        self.channels = {name: channel.left(agent.id) for name, channel in self.channels.items()}
         self.agents[agent.id] = replace(agent, deleted_at=at, status="offline")
 
     def pruned(self, before: int) -> int:
@@ -66,7 +69,7 @@ class Model:
 
     def view(self) -> View:
         agents = {agent.id: replace(agent, last_active=0) for agent in self.agents.values()}
-        return View(agents, dict(self.messages), dict(self.deliveries))
+        return View(agents, dict(self.messages), dict(self.deliveries), dict(self.channels))
 
     def living(self) -> list[Agent]:
         return [agent for agent in self.agents.values() if agent.living]

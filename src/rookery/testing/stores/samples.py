@@ -4,7 +4,8 @@ import random
 from collections.abc import Sequence
 
 from rookery.domain.agents import Agent
-from rookery.domain.events import AgentRegistered, Entry
+from rookery.domain.channels import Channel
+from rookery.domain.events import AgentRegistered, ChannelCreated, Entry
 from rookery.domain.ids import BROADCAST, MessageIds
 from rookery.domain.messages import Message, Priority
 from rookery.domain.principals import Principal
@@ -84,6 +85,30 @@ def shouted(
         for_everyone=True,
     )
     return posting.post(tx, letter, now=at, by=Principal(sender, f"token-of-{sender}"))
+
+
+def a_channel(name: str, *members: str, topic: str | None = None) -> Channel:
+    return Channel(name=name, topic=topic, members=members, created_by=FOX, created_at=NOW)
+
+
+def founded(tx: Transaction, *channels: Channel) -> None:
+    """Add channels together with the fact of their creation."""
+    for channel in channels:
+        tx.channels.put(channel)
+        tx.journal.record(ChannelCreated(channel=channel), at=NOW, by=BY_FOX, audience=None)
+
+
+def said(tx: Transaction, content: str, channel: Channel, mentioned: Sequence[str] = ()) -> Message:
+    """A message in a channel, by the fox, with a delivery for each of those mentioned and its facts."""
+    letter = Letter(
+        sender=FOX,
+        recipient=channel.address,
+        recipients=tuple(mentioned),
+        type="channel",
+        content=content,
+        channel=channel,
+    )
+    return posting.post(tx, letter, now=NOW, by=BY_FOX)
 
 
 def journal(tx: Transaction) -> Sequence[Entry]:

@@ -9,6 +9,7 @@ from rookery.domain.pacing import PacingRules
 from rookery.ports import Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import Agents
+from rookery.services.channels import Channels
 from rookery.services.expiry import ClaimRules, Expiry
 from rookery.services.inbox import Inbox
 from rookery.services.messaging import Messaging
@@ -50,6 +51,7 @@ class Switchboard:
         self.access = Access(store, clock, guarded=True, rate=RateRules())
         self.agents = Agents(store, clock, self.access)
         self.messaging = Messaging(store, clock, posting, self.relay, PacingRules())
+        self.channels = Channels(store, clock)
         self.inbox = Inbox(store, clock)
         self.expiry = Expiry(store, clock, Notices(posting), CLAIM_RULES)
         await self.relay.start()

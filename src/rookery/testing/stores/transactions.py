@@ -22,6 +22,7 @@ from rookery.testing.stores.samples import (
     NOW,
     OWL,
     Mishap,
+    a_channel,
     an_agent,
     contents,
     journal,
@@ -45,6 +46,7 @@ CHANGES: dict[str, Callable[[Transaction, Delivery], object]] = {
     "journal.record": lambda tx, _: noted(tx, "never", None),
     "tokens.add": lambda tx, _: tx.tokens.add(OTHER),
     "tokens.revoke": lambda tx, _: tx.tokens.revoke(TOKEN.id, NOW),
+    "channels.put": lambda tx, _: tx.channels.put(a_channel("build", FOX, BEAR)),
     "pacing.put": lambda tx, _: tx.pacing.put(FOX, OWL, Pace(1, (NOW,))),
     "prune": lambda tx, _: tx.prune(before=NOW + 1, folders=("new",)),
 }
@@ -61,6 +63,8 @@ def everything(tx: Transaction) -> dict[str, object]:
         "journal": list(journal(tx)),
         "end": tx.journal.end(),
         "tokens": [tx.tokens.by_digest(token.digest) for token in (TOKEN, OTHER)],
+        "channels": list(tx.channels.all()),
+        "channel": tx.channels.get("build"),
         "pace": tx.pacing.get(FOX, OWL),
         "key": tx.messages.sent_under(FOX, "k"),
         "stats": tx.deliveries.stats(OWL),
@@ -76,6 +80,7 @@ class FurnishedCase(StoreCase):
 
         def work(tx: Transaction) -> Delivery:
             registered(tx, FOX, OWL)
+            tx.channels.put(a_channel("build", FOX))
             tx.tokens.add(TOKEN)
             delivery = tx.deliveries.get(posted(tx).id, OWL)
             assert delivery is not None

@@ -1,0 +1,138 @@
+"""MCP between standard input and output and the hub: each line is one request, each answer one line."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import httpx
+import msgspec
+
+from rookery.client.address import Directions
+from rookery.client.transport import http_options
+
+_LONGEST_LINE = 64 << 20
+_HUB_AWAY = 15.0
+"""Seconds for a hub that restarts; then the model is told."""
+_PAUSE = 0.5
+_LONGEST_CALL = 600.0
+
+Json = dict[str, Any]
+
+
+class Pipe:
+    """`token` gives the token to use; called with True, one for an agent that was just made anew."""
+
+    def __init__(self, directions: Directions, token: Callable[[bool], str | None], out: BinaryIO) -> None:
+        self._directions = directions
+        self._token = token
+        self._out = out
+        self._renewing = asyncio.Lock()
+        self._http = httpx.AsyncClient(**http_options(directions.follow(), _LONGEST_CALL))
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, lines: asyncio.StreamReader) -> None:
+        """Until standard input ends; what is under way is finished first."""
+        try:
+            while line := await lines.readline():
+                if line.strip():
+                    task = asyncio.create_task(self._answer(line))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+            await asyncio.gather(*self._tasks)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await self._http.aclose()
+
+    async def _answer(self, line: bytes) -> None:
+        reply = await self._asked(line)
+        if reply:
+            self._out.write(reply.strip() + b"\n")
+            self._out.flush()
+
+    async def _asked(self, line: bytes) -> bytes:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _HUB_AWAY
+        token = self._token(False)
+        renewed = False
+        while True:
+            try:
+                response = await self._post(line, token)
+            except httpx.ConnectError:
+                # It was not heard, so it may be said again. Anything else may have happened, and is told.
+                if loop.time() > until:
+                    return _failure(line, "The hub does not answer; the operator can start it with `rook up`.")
+                await asyncio.sleep(_PAUSE)
+                continue
+            except httpx.HTTPError as exc:
+                return _failure(line, f"The hub went away in the middle: {exc or type(exc).__name__}.")
+            if response.status_code == 401 and not renewed:
+                renewed = True
+                token = await self._new_token(token)
+                continue
+            if response.status_code == 202:
+                return b""
+            if response.headers.get("content-type", "").startswith("application/json"):
+                return _checked(line, response)
+            return _failure(line, f"The hub answered with status {response.status_code}.")
+
+    async def _post(self, line: bytes, token: str | None) -> httpx.Response:
+        address = self._directions.follow()
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return await self._http.post(f"{address.url}/mcp", content=line, headers=headers)
+
+    async def _new_token(self, refused: str | None) -> str | None:
+        """Many requests may be refused at once; one of them asks for the new token."""
+        async with self._renewing:
+            current = self._token(False)
+            if current != refused:
+                return current
+            return await asyncio.to_thread(self._token, True)
+
+
+def _checked(line: bytes, response: httpx.Response) -> bytes:
+    """An answer of the protocol as it is; a refusal of the hub's own in the words of the protocol."""
+    try:
+        refused = msgspec.json.decode(response.content, type=_Refused)
+    except msgspec.DecodeError:
+        return response.content
+    return _failure(line, refused.error.message)
+
+
+class _Reason(msgspec.Struct):
+    message: str
+
+
+class _Refused(msgspec.Struct):
+    """The shape of the hub's own refusals; the protocol's have no `ok`."""
+
+    ok: bool
+    error: _Reason
+
+
+def _failure(line: bytes, why: str) -> bytes:
+    """Told to the model where it called a tool, to its program otherwise; a notification gets no answer."""
+    try:
+        asked: Json = msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return _encoded({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": why}})
+    if "id" not in asked:
+        return b""
+    answer: Json = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked.get("method") == "tools/call":
+        return _encoded(answer | {"result": {"content": [{"type": "text", "text": why}], "isError": True}})
+    return _encoded(answer | {"error": {"code": -32000, "message": why}})
+
+
+def _encoded(value: Json) -> bytes:
+    return msgspec.json.encode(value)
+
+
+async def standard_input() -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit=_LONGEST_LINE)
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    return reader

@@ -1,0 +1,1 @@
+"""MCP: the tools that agents have."""
