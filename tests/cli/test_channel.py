@@ -4,12 +4,14 @@ import itertools
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rookery import Client
 from tests.support.hub_process import HubProcess
-from tests.support.rook import Rook
+from tests.support.rook import ROOK, Rook
+from tests.support.terminal import Terminal
 
 _numbers = itertools.count(1)
 
@@ -29,11 +31,10 @@ def name() -> str:
 # -- for people ------------------------------------------------------------------------------------------
 
 
-def test_a_channel_is_created_and_the_way_to_speak_is_told(rook: Rook, operator: Client, name: str) -> None:
+def test_a_channel_is_created_with_a_topic_and_members(rook: Rook, operator: Client, name: str) -> None:
     one = operator.register(model_name="one")
     done = rook("channel", "create", name, "--topic", "version 2", "--member", one.name)
     assert done.out == f"#{name} is there.\n"
-    assert f"rook send '#{name}'" in done.err
     made = operator.channel(name).channel
     assert (made.topic, made.members, made.created_by) == ("version 2", [one.id], "operator")
 
@@ -149,7 +150,9 @@ def test_an_answer_in_a_channel_names_what_it_answers(rook: Rook, operator: Clie
 def test_an_agent_uses_channels_with_its_own_token(rook: Rook, operator: Client, name: str) -> None:
     one = operator.register(model_name="one")
     assert one.token
-    assert rook("channel", "create", name, "--json", ROOKERY_TOKEN=one.token).json["channel"]["members"] == [one.id]
+    assert rook("channel", "create", name, "--json", ROOKERY_TOKEN=one.token).json["channel"]["members"] == [
+        one.id
+    ]
     rook("send", f"#{name}", "mine", ROOKERY_TOKEN=one.token)
     assert "│ mine" in rook("channel", "history", name, ROOKERY_TOKEN=one.token).out
     rook("channel", "leave", name, one.name, ROOKERY_TOKEN=one.token)
@@ -231,7 +234,38 @@ def test_no_words_show_what_can_be_done_with_channels(lonely: Rook) -> None:
     assert "rook send '#build'" in shown
 
 
-def test_a_hub_without_channels_says_how_to_make_one(hub: HubProcess, rook: Rook) -> None:
-    done = rook("channel", "list", **{"ROOKERY_DATA": str(hub.data)})
-    assert done.out == ""
-    assert "rook channel create" in done.err
+def test_a_hub_without_channels_lists_none(hub: HubProcess, rook: Rook) -> None:
+    assert rook("channel", "list", ROOKERY_DATA=str(hub.data)).out == ""
+    assert rook("channel", "list", "--json", ROOKERY_DATA=str(hub.data)).json["channels"] == []
+
+
+# -- on a terminal ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def terminal(hub: HubProcess, tmp_path: Path) -> Iterator[Terminal]:
+    """On a hub where nothing has happened yet."""
+    wanted = ("PATH", "HOME", "ROOKERY_DATA", "PYTHONPATH")
+    env = {name: value for name, value in hub.environment().items() if name in wanted}
+    with Terminal(tmp_path / "tmux", env=env) as terminal:
+        terminal.type(f"alias rook={ROOK}")
+        terminal.wait_for("$")
+        yield terminal
+
+
+def test_a_person_is_told_what_can_be_done_next(terminal: Terminal) -> None:
+    terminal.start("rook channel list")
+    assert "There is no channel yet. Create one: rook channel create build" in terminal.ended(0)
+    terminal.start("rook channel create build")
+    assert "Say something: rook send '#build'" in terminal.ended(0)
+
+
+def test_a_person_is_asked_before_a_channel_ends(terminal: Terminal, hub: HubProcess) -> None:
+    with Client(data=hub.data) as operator:
+        operator.create_channel("build")
+        for answer, code, ended in (("n", 1, False), ("y", 0, True)):
+            terminal.start("rook channel archive build")
+            terminal.wait_for("Archive #build? [y/N]:")
+            terminal.type(answer)
+            terminal.ended(code)
+            assert bool(operator.channel("build").channel.archived_at) is ended

@@ -67,6 +67,22 @@ def test_messages_are_shown_with_names_and_behind_a_gutter(rook: Rook, operator:
         assert not any("inbox_message" in line for line in lines)
 
 
+def test_channels_are_told_in_words(rook: Rook, operator: Client) -> None:
+    one, two = operator.register(name="alpha"), operator.register(name="beta")
+    one.create_channel("build")
+    two.join_channel("build")
+    two.send("#build", "the branch is ready")
+    operator.leave_channel("build", two.id)
+    operator.archive_channel("build")
+    with watching(rook, "--since", "0") as process:
+        lines = lines_until(process, "archived")
+    told = [line.split("  ")[1] for line in lines if "#build" in line]
+    assert told == [
+        "alpha created #build", "beta joined #build", "beta → #build", "beta left #build", "#build was archived",
+    ]  # fmt: skip
+    assert "│ the branch is ready" in lines
+
+
 def test_events_are_json_lines_for_programs(rook: Rook, operator: Client) -> None:
     one = operator.register(name="alpha")
     one.send("operator", "hello \x9b\u202e")

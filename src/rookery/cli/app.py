@@ -9,6 +9,7 @@ import typer
 from rookery.cli import (
     agents,
     channel,
+    connect,
     doctor,
     effective,
     inbox,
@@ -75,6 +76,7 @@ for part in (
     inbox,
     watch,
     mcp,
+    connect,
     token,
     doctor,
     upkeep,

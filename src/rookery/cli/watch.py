@@ -140,6 +140,12 @@ def _told(kind: str, event: Event, names: Names) -> tuple[str, str | None, str]:
             return f"{event['previous_name']} is now called {event['name']}", None, "cyan"
         case "agent_status_changed":
             return f"{who('agent_id')} is {event['status']}", None, "dim"
+        case "channel_created":
+            return f"{who('created_by')} created {event['channel']}", None, "cyan"
+        case "channel_joined" | "channel_left":
+            return f"{who('agent_id')} {kind.removeprefix('channel_')} {event['channel']}", None, "cyan"
+        case "channel_archived":
+            return f"{event['channel']} was archived", None, "cyan"
         case "token_issued" | "token_revoked":
             told = "a token was made for" if kind == "token_issued" else "a token was ended of"
             return f"{told} {who('holder')}", None, "dim"

@@ -36,6 +36,8 @@ async def send(hub: Hub, by: Principal, draft: Draft) -> tuple[answer.NamedSendR
         else:
             told.retry_after_ms = error.retry_after_ms
         return told, error
+    if receipt.message.type == "channel":  # whoever it mentions, if anybody: it was said to all who are there
+        return answer.NamedSendResponse(delivered=True, target=receipt.message.recipient), None
     names = await hub.agents.names(receipt.recipients)
     return answer.NamedSendResponse(delivered=True, target=names[0]), None
 

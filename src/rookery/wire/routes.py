@@ -221,7 +221,8 @@ ROUTES: tuple[Route, ...] = (
     Route(
         name="named_send", method="POST", path="/api/agents/{agent}/messages", tag="by name",
         summary="A message to one agent, under the back-off of the pair", body=ask.NamedMessageRequest,
-        response=answer.NamedSendResponse, errors=("idempotency_conflict", *_STORES), keyed=True,
+        response=answer.NamedSendResponse,
+        errors=("idempotency_conflict", "conflict", "forbidden", *_CHANNEL, *_STORES), keyed=True,
     ),
     Route(
         name="named_update", method="PUT", path="/api/agents/{agent}", tag="by name",

@@ -1,6 +1,7 @@
 """Channels over REST: creating, looking, joining, leaving, ending, and what is said in them."""
 
 from typing import Any
+from unittest.mock import ANY
 
 import httpx
 import pytest
@@ -452,6 +453,49 @@ async def test_a_send_repeated_with_its_key_is_said_once(http: httpx.AsyncClient
     first, second = [(await said(http, one, "@other once", idempotency_key="k")).json() for _ in range(2)]
     assert first == second
     assert (await http.get(f"{CHANNELS}/build/messages")).json()["count"] == 1
+
+
+# -- by name ---------------------------------------------------------------------------------------------
+
+
+async def named(http: httpx.AsyncClient, by: Member, message: str, channel: str = "%23build") -> httpx.Response:
+    return await http.post(f"/api/agents/{channel}/messages", json={"message": message}, headers=by.headers)
+
+
+@pytest.mark.parametrize("message", ["the branch is ready", "@other look", "@other and @third, look"])
+async def test_by_name_a_message_goes_into_a_channel_too(http: httpx.AsyncClient, message: str) -> None:
+    one, _ = await pair(http)
+    await register(http, "third")
+    await created(http, one, members=["other", "third"])
+    answer = await named(http, one, message)
+    assert (answer.status_code, answer.json()) == (200, {"delivered": True, "target": "#build"})
+    assert [await unread(http, name) for name in ("other", "third")] == [message.count(n) for n in ("@o", "@t")]
+    assert (await http.get(f"{CHANNELS}/build/messages")).json()["messages"][0]["content"] == message
+
+
+async def test_by_name_those_who_are_mentioned_are_paced(http: httpx.AsyncClient) -> None:
+    one, _ = await pair(http)
+    await created(http, one, members=["other"])
+    assert (await named(http, one, "@other look")).status_code == 200
+    answer = await named(http, one, "@other look again")
+    assert answer.status_code == 429
+    assert answer.json() == {"delivered": False, "error": "Rate limited", "retry_after_ms": ANY}
+    assert (await named(http, one, "to all of you")).status_code == 200
+    history = (await http.get(f"{CHANNELS}/build/messages")).json()["messages"]
+    assert [message["content"] for message in history] == ["@other look", "to all of you"]
+
+
+async def test_by_name_a_channel_refuses_as_it_does_elsewhere(http: httpx.AsyncClient) -> None:
+    one, other = await pair(http)
+    await created(http, one)
+    answer = await named(http, other, "hi")
+    assert (answer.status_code, answer.json()) == (403, refusal("forbidden", channel="build"))
+    answer = await named(http, one, "hi", "%23bild")
+    unknown = refusal("channel_not_found", channel="#bild", available=["#build"])
+    assert (answer.status_code, answer.json()) == (404, unknown)
+    await http.post(f"{CHANNELS}/build/archive")
+    answer = await named(http, one, "hi")
+    assert (answer.status_code, answer.json()) == (409, refusal("conflict", channel="build"))
 
 
 # -- history ---------------------------------------------------------------------------------------------
