@@ -29,7 +29,8 @@ def configure_logs(level: str) -> None:
     root.setLevel(level.upper())
     # A socket that comes or goes is no news; the server's own faults are.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    for library in ("watchfiles", "mcp"):
+        logging.getLogger(library).setLevel(logging.WARNING)
     logging.getLogger("uvicorn.error").addFilter(_no_refused_handshake)
 
 

@@ -46,7 +46,8 @@ def test_codex_gets_its_entry_and_every_other_line_stays_as_it_is(tmp_path: Path
     text = path.read_text()
     assert text.startswith(CODEX)
     assert tomllib.loads(text)["mcp_servers"]["rookery"] == {
-        "command": "rook", "args": ["mcp", "--name", "builder"], "tool_timeout_sec": 900,
+        "command": "rook", "args": ["mcp", "--name", "builder"],
+        "default_tools_approval_mode": "approve", "tool_timeout_sec": 900,
     }  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def test_the_change_is_shown_and_made_and_holds_no_secret(lonely: Rook, home: Pa
         "program": "claude", "file": str(tmp_path / ".mcp.json"), "changed": True, "connected": True,
     }  # fmt: skip
     entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["rookery"]
-    assert entry == {"type": "stdio", "command": "rook", "args": ["mcp"]}
+    assert entry == {"type": "stdio", "command": "rook", "args": ["mcp", "--kind", "claude-code"]}
     undone = lonely("connect", "claude", "--undo", "--yes")
     assert undone.out.endswith("the entry is out.\n")
 

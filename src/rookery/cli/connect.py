@@ -13,11 +13,14 @@ from rookery.cli.commands import command
 from rookery.cli.desk import Desk
 from rookery.cli.display import hint, say
 from rookery.cli.entries import Program, connecting, place_of, undoing
+from rookery.domain.agents import Kind
 
 if TYPE_CHECKING:
     from rookery.cli.entries import Edit
 
 commands = typer.Typer()
+
+_KINDS: dict[Program, Kind] = {"claude": "claude-code", "codex": "codex"}
 
 
 @command(
@@ -47,7 +50,9 @@ def connect(
 ) -> None:
     """Give Claude Code or Codex the tools, after showing the change."""
     path = place_of(program, project=Path.cwd() if project else None)
-    edit = undoing(program, path) if undo else connecting(program, path, _words(name, data, shared=project))
+    edit = (
+        undoing(program, path) if undo else connecting(program, path, _words(program, name, data, shared=project))
+    )
     if edit.needed:
         if not desk.json:
             _show(edit)
@@ -57,12 +62,12 @@ def connect(
     desk.answer(told, lambda: _tell(edit, program, undo=undo))
 
 
-def _words(name: str | None, data: Path | None, *, shared: bool) -> list[str]:
+def _words(program: Program, name: str | None, data: Path | None, *, shared: bool) -> list[str]:
     """A project's file may be shared, so it names the command; a person's own is safer with the whole path."""
     found = shutil.which("rook")
     own = [found] if found else [sys.executable, "-m", "rookery.cli"]
     words = ["rook"] if shared else own
-    words += ["mcp"]
+    words += ["mcp", "--kind", _KINDS[program]]
     if name is not None:
         words += ["--name", name]
     if data is not None:

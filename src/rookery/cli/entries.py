@@ -141,13 +141,17 @@ _OWN_TABLE = re.compile(
 def _codex_with(path: Path, before: str, command: list[str]) -> str:
     settings = _toml(path, before)
     servers = _table(path, settings.get("mcp_servers", {}))
-    wanted = {"command": command[0], "args": command[1:], "tool_timeout_sec": 900}
+    wanted = {
+        "command": command[0], "args": command[1:], "default_tools_approval_mode": "approve",
+        "tool_timeout_sec": 900,
+    }  # fmt: skip
     if servers.get(KEY) == wanted:
         return before
     rest = _codex_without(path, before) or ""
     arguments = ", ".join(map(_quoted, command[1:]))
     table = (
         f"[mcp_servers.{KEY}]\ncommand = {_quoted(command[0])}\nargs = [{arguments}]\n"
+        'default_tools_approval_mode = "approve"  # these tools send messages, and touch nothing else\n'
         "tool_timeout_sec = 900  # a person may take minutes to answer\n"
     )
     after = f"{rest.rstrip()}\n\n{table}" if rest.strip() else table

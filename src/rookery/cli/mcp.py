@@ -10,6 +10,7 @@ import typer
 
 from rookery.cli.commands import command
 from rookery.cli.desk import Desk
+from rookery.domain.agents import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,7 @@ def mcp(
         str | None,
         typer.Option(help="Who this is to the others.", show_default="the directory's name"),
     ] = None,
+    kind: Annotated[Kind, typer.Option(help="Which make of program it serves.")] = "external",
 ) -> None:
     """Serve the agents' tools over MCP on standard input and output.
 
@@ -48,7 +50,7 @@ def mcp(
         _serve(directions, lambda _: own)
         return
     wanted = name or os.environ.get("ROOKERY_AGENT") or Path.cwd().name or "agent"
-    with seat(client, directions.directory(), wanted) as taken:
+    with seat(client, directions.directory(), wanted, kind) as taken:
         taken.sit_down()
         print(f"rook mcp: this is {taken.name}", file=sys.stderr, flush=True)
 

@@ -9,11 +9,16 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rookery.client import Client
 from rookery.client.agents import register
+from rookery.domain.agents import Kind
 from rookery.domain.errors import InvalidRequest, RookeryError
 from rookery.domain.names import checked_name, suggested_name
+
+if TYPE_CHECKING:
+    from rookery.wire.responses import RegisterResponse
 
 _MOST_SEATS = 1000
 
@@ -21,8 +26,9 @@ _MOST_SEATS = 1000
 class Seat:
     """`token` is None until `sit_down`, and new after a seat whose agent is gone was taken anew."""
 
-    def __init__(self, client: Client, name: str, file: int) -> None:
+    def __init__(self, client: Client, name: str, kind: Kind, file: int) -> None:
         self._client = client
+        self._kind: Kind = kind
         self._file = file
         self.name = name
         self.token: str | None = None
@@ -33,16 +39,23 @@ class Seat:
         if kept and self._resumed(kept):
             self.token = kept
             return kept
-        # By its model's name, because that is numbered when it is taken: somebody else may have it.
-        made = self._client.run(
-            register(self._client.session, model_name=self.name, kind="external", project=os.getcwd())  # noqa: PTH109
-        )
+        made = self._registered()
         if made.token is None:
             raise InvalidRequest("Agents are made with the operator's token; an agent's own was given.")
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{made.token}\n".encode("ascii"), 0)
         self.token = made.token
         return made.token
+
+    def _registered(self) -> "RegisterResponse":
+        session, here = self._client.session, os.getcwd()  # noqa: PTH109
+        try:
+            return self._client.run(register(session, name=self.name, kind=self._kind, project=here))
+        except RookeryError as refused:
+            if refused.code != "name_taken":
+                raise
+        # Somebody else has the name. A model's name is numbered by the hub.
+        return self._client.run(register(session, model_name=self.name, kind=self._kind, project=here))
 
     def _resumed(self, token: str) -> bool:
         with Client(self._client.session.address.url, token=token) as own:
@@ -56,7 +69,7 @@ class Seat:
 
 
 @contextmanager
-def seat(client: Client, data: Path, wanted: str) -> Generator[Seat]:
+def seat(client: Client, data: Path, wanted: str, kind: Kind) -> Generator[Seat]:
     """The first free seat of that name, held until the end of the context."""
     name = checked_name(suggested_name(wanted) or "agent")
     directory = data / "seats"
@@ -70,7 +83,7 @@ def seat(client: Client, data: Path, wanted: str) -> Generator[Seat]:
             os.close(file)
             continue
         try:
-            yield Seat(client, label, file)
+            yield Seat(client, label, kind, file)
         finally:
             os.close(file)
         return

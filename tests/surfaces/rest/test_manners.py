@@ -93,7 +93,8 @@ def test_another_method_is_405_with_those_that_there_are(http: httpx.Client, pat
 
 @pytest.mark.parametrize(
     "path",
-    ["/v1/channels/", "/v1/channels/build/", "/v1/channels/build/nothing", "/nothing", "/v1", "/v1/", "/v1/agents/", "/v2/agents", "/api", "/api/agents/", "/ws/agents", "/ws",
+    ["/v1/channels/", "/v1/channels/build/", "/v1/channels/build/nothing",
+     "/nothing", "/v1", "/v1/", "/v1/agents/", "/v2/agents", "/api", "/api/agents/", "/ws/agents", "/ws",
      "/docs/", "/DOCS", "/favicon.ico", "/v1/agents/one/nothing", "/v1/agents/messages/one/two/three",
      "/v1//agents", "//v1/agents", "/../etc/passwd", "/v1/agents/one/heartbeat/"],
 )  # fmt: skip
