@@ -8,6 +8,7 @@ from bench.measures.footprint import footprint
 from bench.measures.growth import growth, maildir
 from bench.measures.latency import latency
 from bench.measures.listing import listing
+from bench.measures.mcp import mcp
 from bench.measures.push import push
 from bench.measures.throughput import throughput
 from bench.run import Run, has_maildir
@@ -42,6 +43,7 @@ def measures() -> list[Measure]:
         )
     found += [
         Measure("fanout", fanout),
+        Measure("mcp", mcp),
         Measure("footprint", footprint, lambda sizes: [("sqlite", sizes.some)]),
     ]
     return found

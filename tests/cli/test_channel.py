@@ -150,9 +150,8 @@ def test_an_answer_in_a_channel_names_what_it_answers(rook: Rook, operator: Clie
 def test_an_agent_uses_channels_with_its_own_token(rook: Rook, operator: Client, name: str) -> None:
     one = operator.register(model_name="one")
     assert one.token
-    assert rook("channel", "create", name, "--json", ROOKERY_TOKEN=one.token).json["channel"]["members"] == [
-        one.id
-    ]
+    made = rook("channel", "create", name, "--json", ROOKERY_TOKEN=one.token).json["channel"]
+    assert made["members"] == [one.id]
     rook("send", f"#{name}", "mine", ROOKERY_TOKEN=one.token)
     assert "│ mine" in rook("channel", "history", name, ROOKERY_TOKEN=one.token).out
     rook("channel", "leave", name, one.name, ROOKERY_TOKEN=one.token)

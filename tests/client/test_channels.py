@@ -149,8 +149,9 @@ async def test_refusals_are_errors_with_the_way_out(operator: Any, name: str) ->
     for call in (operator.channel, operator.history, operator.archive_channel, operator.join_channel):
         with pytest.raises(ChannelNotFound) as unknown:
             await done(call("nowhere"))
-        assert unknown.value.data["channel"] == "nowhere"
-        assert f"#{name}" in unknown.value.data["available"]
+        data: Any = unknown.value.data
+        assert data["channel"] == "nowhere"
+        assert f"#{name}" in data["available"]
 
 
 @pytest.mark.parametrize("odd", ["a?limit=1", "a#b", "##a", "a b", "100%", "ä"])

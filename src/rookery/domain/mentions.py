@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 # Code is quoted, not said: fenced blocks (also one that never ends), then spans between equal runs of backticks.
-# Nothing here gives back what it took (`+` after a quantifier): a long line of fences would take quadratic time.
+# What was taken is not given back (`+` after a quantifier), so that no text takes quadratic time.
 _FENCED = re.compile(
     r"^ {0,3}(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)(?:\n|\Z)"
     r".*?(?:^ {0,3}(?(1)\1`*+|\2~*+)[ \t\r]*+$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_BETWEEN_PARAGRAPHS = re.compile(r"\n[ \t\r]*\n")
+_BETWEEN_PARAGRAPHS = re.compile(r"\n(?:[ \t\r]*+\n)++")
 _BACKTICKS = re.compile(r"(`+)")
 # What stands before an `@` in a mail address, a path or another mention is part of that.
 _MENTION = re.compile(r"(?<![\w.@/+-])@([A-Za-z0-9._-]{1,64}+)(?![\w@])")

@@ -210,11 +210,11 @@ async def test_a_member_brings_another_and_a_stranger_may_not(http: httpx.AsyncC
     one, other = await pair(http)
     third = await register(http, "third")
     await created(http, one)
-    bring = {"json": {"agent_id": "third"}}
-    answer = await http.post(f"{CHANNELS}/build/join", **bring, headers=other.headers)
+    bring = {"agent_id": "third"}
+    answer = await http.post(f"{CHANNELS}/build/join", json=bring, headers=other.headers)
     assert (answer.status_code, answer.json()) == (403, refusal("forbidden", channel="build"))
     assert await members(http) == [one.id]
-    answer = await http.post(f"{CHANNELS}/build/join", **bring, headers=one.headers)
+    answer = await http.post(f"{CHANNELS}/build/join", json=bring, headers=one.headers)
     assert answer.json()["channel"]["members"] == [one.id, third.id]
 
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 import rookery
 from rookery.domain.errors import RookeryError
+from rookery.domain.events import Entry, MessageStored
 from rookery.domain.principals import Principal
 from rookery.services.hub import Hub
 from rookery.surfaces.mcp.inbox import news_for
@@ -85,10 +86,19 @@ class _News:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._mentioned: dict[str, str] = {}
+        self._quiet: set[str] = set()
+        """Those for whom nothing has come since they were last looked after, so that nothing need be read."""
+        hub.relay.watch(self._heard)
+
+    def _heard(self, entry: Entry) -> None:
+        if self._quiet and isinstance(entry.fact, MessageStored):
+            self._quiet.difference_update(entry.fact.recipients)
 
     async def for_agent(self, by: Principal) -> str:
-        if not by.is_agent:
+        if not by.is_agent or by.id in self._quiet:
             return ""
+        # Before the look, so that what comes meanwhile is not taken for looked after.
+        self._quiet.add(by.id)
         count, newest = await news_for(self._hub, by, self._mentioned.get(by.id, ""))
         if not count:
             return ""
