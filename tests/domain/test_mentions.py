@@ -1,6 +1,5 @@
 """Who is called upon in a text."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -231,23 +230,6 @@ HEAVY: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("heavy", HEAVY.values(), ids=list(HEAVY))
-def test_the_time_grows_with_the_length_of_the_text_and_no_faster(heavy: Callable[[int], str]) -> None:
-    """Sixteen times the text: linear work takes sixteen times as long, and what grows with the power of one and
-    a half sixty-four times. Times too short to be measured well are taken for half a millisecond."""
-    small, large = heavy(1 << 12), heavy(1 << 16)
-    assert quickest(large) < 40 * max(quickest(small), 0.000_5)
-
-
-@pytest.mark.parametrize("heavy", HEAVY.values(), ids=list(HEAVY))
 def test_a_text_of_a_million_characters_is_read_to_its_end(heavy: Callable[[int], str]) -> None:
+    """If the time grew with the square of the length, this would not end before the limit of a test."""
     assert found(f"@bear\n\n{heavy(1 << 20)}")[0] == BEAR
-
-
-def quickest(text: str) -> float:
-    """Processor time, and the best of several: neighbours on the machine must not decide a test."""
-    times: list[float] = []
-    for _ in range(3):
-        began = time.thread_time()
-        mentions_in(text, IDS)
-        times.append(time.thread_time() - began)
-    return min(times)
