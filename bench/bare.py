@@ -1,25 +1,22 @@
 """What the stack costs by itself: the hub's own server settings around handlers that keep nothing.
 
 The same uvicorn configuration and event loop, a Starlette route, the request parsed and the answer encoded by
-msgspec; a WebSocket on which one frame goes to everybody; and the MCP SDK around an empty tool. No token is looked
-at and nothing is stored.
+msgspec; and a WebSocket on which one frame goes to everybody. No token is looked at and nothing is stored.
 """
 
 import asyncio
 import signal
 import socket
+from collections.abc import Coroutine
 from typing import Any
 
-import mcp_types as types
 import msgspec
 import uvicorn
 import uvloop
-from mcp.server.lowlevel.server import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router, WebSocketRoute
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bench.hub import raise_file_limit, stop_with_parent
 from rookery.bootstrap import server_config
@@ -69,44 +66,29 @@ class _Server(uvicorn.Server):
             print(listener.getsockname()[1], flush=True)
 
 
-async def empty_tool(_: Any, __: types.CallToolRequestParams) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text="{}")], structured_content={})
-
-
-class Tools:
-    """The SDK around a tool that does nothing."""
-
-    def __init__(self) -> None:
-        server = Server("bare", on_call_tool=empty_tool)
-        self.manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.manager.handle_request(scope, receive, send)
-
-
-async def _serve() -> None:
+async def serve(app: ASGIApp) -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    tools = Tools()
-    send_message = BY_NAME["send_message"]
-    app = Router(
-        [
-            Route(send_message.path, take, methods=[send_message.method]),
-            Route("/healthz", healthy),
-            Route("/mcp", tools),
-            WebSocketRoute("/ws/agents", Listeners()),
-        ]
-    )
-    async with tools.manager.run():
-        await _Server(server_config(app)).serve(sockets=[listener])
+    await _Server(server_config(app)).serve(sockets=[listener])
 
 
-def main() -> None:
+def run(serving: Coroutine[Any, Any, None]) -> None:
     raise_file_limit()
     stop_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve())
+        runner.run(serving)
+
+
+def _app() -> ASGIApp:
+    send_message = BY_NAME["send_message"]
+    return Router(
+        [
+            Route(send_message.path, take, methods=[send_message.method]),
+            Route("/healthz", healthy),
+            WebSocketRoute("/ws/agents", Listeners()),
+        ]
+    )
 
 
 if __name__ == "__main__":
-    main()
+    run(serve(_app()))

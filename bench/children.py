@@ -145,10 +145,10 @@ class Driver(Child):
 
 
 class Bare(Child):
-    """The stack without a hub in it."""
+    """The stack without a hub in it; `bench.bare_mcp` has the MCP SDK on it."""
 
-    def __init__(self, place: Path) -> None:
-        super().__init__("bench.bare", log=place / "bare.log")
+    def __init__(self, place: Path, module: str = "bench.bare") -> None:
+        super().__init__(module, log=place / f"{module}.log")
         self.port = int(self.line())
 
 

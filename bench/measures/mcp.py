@@ -12,7 +12,7 @@ CONNECTIONS = 8
 
 def mcp(run: Run) -> list[Line]:
     sizes = run.sizes
-    with Bare(run.place) as bare, HubChild(run.place / "mcp") as hub:
+    with Bare(run.place, "bench.bare_mcp") as bare, HubChild(run.place / "mcp") as hub:
         (_, token), *_ = hub.register(run.driver, 3)
 
         def load(port: int, connections: int, seconds: float) -> dict[str, float]:
