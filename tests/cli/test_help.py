@@ -54,6 +54,8 @@ def test_every_command_is_there() -> None:
         "thread",
         "config",
         "channel",
+        "mcp",
+        "connect",
     ]
     assert {path[0] for path in all_commands() if path} == set(wanted)
     assert {("token", "show"), ("token", "new"), ("token", "revoke"), ("index", "rebuild")} <= set(all_commands())

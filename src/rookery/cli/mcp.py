@@ -47,6 +47,7 @@ def mcp(
     directions = client.session.directions
     own = os.environ.get("ROOKERY_TOKEN") if desk.token_file is None else client.token
     if own or client.session.address.token is None:  # the hub has no tokens, or this program brought its own
+        client.agents()  # no hub, or a token that is not valid there, is said before anything is served
         _serve(directions, lambda _: own)
         return
     wanted = name or os.environ.get("ROOKERY_AGENT") or Path.cwd().name or "agent"

@@ -1,8 +1,10 @@
 """MCP between standard input and output and the hub: each line is one request, each answer one line."""
 
 import asyncio
-import sys
+import os
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import httpx
@@ -10,8 +12,10 @@ import msgspec
 
 from rookery.client.address import Directions
 from rookery.client.transport import http_options
+from rookery.wire.errors import RookeryError
 
 _LONGEST_LINE = 64 << 20
+_CHUNK = 1 << 16
 _HUB_AWAY = 15.0
 """Seconds for a hub that restarts; then the model is told."""
 _PAUSE = 0.5
@@ -28,7 +32,9 @@ class Pipe:
         self._token = token
         self._out = out
         self._renewing = asyncio.Lock()
-        self._http = httpx.AsyncClient(**http_options(directions.follow(), _LONGEST_CALL))
+        address = directions.follow()
+        self._known = address.known
+        self._http = httpx.AsyncClient(**http_options(address, _LONGEST_CALL))
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, lines: asyncio.StreamReader) -> None:
@@ -66,10 +72,15 @@ class Pipe:
                 await asyncio.sleep(_PAUSE)
                 continue
             except httpx.HTTPError as exc:
-                return _failure(line, f"The hub went away in the middle: {exc or type(exc).__name__}.")
+                return _failure(line, f"The hub went away in the middle: {str(exc) or type(exc).__name__}.")
+            except RookeryError as exc:
+                return _failure(line, exc.message)
             if response.status_code == 401 and not renewed:
                 renewed = True
-                token = await self._new_token(token)
+                try:
+                    token = await self._new_token(token)
+                except RookeryError as exc:
+                    return _failure(line, exc.message)
                 continue
             if response.status_code == 202:
                 return b""
@@ -79,6 +90,9 @@ class Pipe:
 
     async def _post(self, line: bytes, token: str | None) -> httpx.Response:
         address = self._directions.follow()
+        if self._known and not address.known:
+            # A hub that is down leaves no trace. Whoever listens at the usual address shall not get the token.
+            raise httpx.ConnectError("no hub is running")
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -132,7 +146,15 @@ def _encoded(value: Json) -> bytes:
 
 
 async def standard_input() -> asyncio.StreamReader:
-    reader = asyncio.StreamReader(limit=_LONGEST_LINE)
+    """Read by a thread, because a loop waits for pipes alone, and not for a file or for /dev/null."""
     loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    reader = asyncio.StreamReader(limit=_LONGEST_LINE)
+
+    def pump() -> None:
+        with suppress(RuntimeError):  # the loop has ended before the input did
+            while chunk := os.read(0, _CHUNK):
+                loop.call_soon_threadsafe(reader.feed_data, chunk)
+            loop.call_soon_threadsafe(reader.feed_eof)
+
+    threading.Thread(target=pump, name="standard-input", daemon=True).start()
     return reader

@@ -4,7 +4,10 @@ import re
 
 from rookery.domain.ids import HUB, OPERATOR
 
-_HEADER = re.compile(r"^(?=[^\S\n]*(?:\[From |--- ))", re.MULTILINE)
+# All that a reader may take for the end of a line, and what it does not see in front of a word.
+_BREAKS = "\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029"
+_UNSEEN = f"(?:[^\\S{_BREAKS}]|[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff])"
+_HEADER = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))(?={_UNSEEN}*+(?:\[From |--- ))", re.IGNORECASE)
 
 
 def framed(sender: str, name: str, content: str) -> str:

@@ -80,10 +80,10 @@ class Door:
         try:
             module = await asyncio.to_thread(importlib.import_module, _SERVER)
             manager = module.make_manager(self._hub, self._max_body)
-        except BaseException as exc:
-            ready.set_exception(exc)
+        except Exception as exc:  # told to those who wait; the next one tries again, and the hub still stops
             self._sessions = None
-            raise
+            ready.set_exception(exc)
+            return
         async with manager.run():
             ready.set_result(manager)
             await self._over.wait()

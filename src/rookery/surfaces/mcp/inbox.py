@@ -49,11 +49,10 @@ async def act(hub: Hub, by: Principal, said: InboxArguments) -> Any:
             return (await by_name.send(hub, by, draft))[0]
 
 
-async def news_for(hub: Hub, by: Principal, known: str) -> tuple[int, str]:
-    """How many unread messages came after the message id `known`, and the newest id."""
+async def unread_ids(hub: Hub, by: Principal) -> list[str]:
+    """Of the latest messages that this agent has not read."""
     listing = await hub.inbox.list(by, by.id, unread_only=True, limit=100, latest=True)
-    fresh = [item.message.id for item in listing.items if item.message.id > known]
-    return len(fresh), max(fresh, default=known)
+    return [item.message.id for item in listing.items]
 
 
 async def _item(hub: Hub, item: InboxItem) -> dict[str, Any]:

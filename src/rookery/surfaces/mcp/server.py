@@ -14,7 +14,7 @@ from rookery.domain.errors import RookeryError
 from rookery.domain.events import Entry, MessageStored
 from rookery.domain.principals import Principal
 from rookery.services.hub import Hub
-from rookery.surfaces.mcp.inbox import news_for
+from rookery.surfaces.mcp.inbox import unread_ids
 from rookery.surfaces.mcp.tools import TOOLS
 from rookery.wire.errors import error_response, translate
 
@@ -99,10 +99,12 @@ class _News:
             return ""
         # Before the look, so that what comes meanwhile is not taken for looked after.
         self._quiet.add(by.id)
-        count, newest = await news_for(self._hub, by, self._mentioned.get(by.id, ""))
-        if not count:
+        unread = await unread_ids(self._hub, by)
+        known = self._mentioned.get(by.id, "")  # only now: another call may have mentioned some meanwhile
+        fresh = [message_id for message_id in unread if message_id > known]
+        if not fresh:
             return ""
         if len(self._mentioned) >= _MOST_REMEMBERED:
             self._mentioned.clear()
-        self._mentioned[by.id] = newest
-        return f"{count} new message{'s' if count > 1 else ''}; use inbox"
+        self._mentioned[by.id] = max(fresh)
+        return f"{len(fresh)} new message{'s' if len(fresh) > 1 else ''}; use inbox"
