@@ -65,7 +65,7 @@ class Pipe:
         while True:
             try:
                 response = await self._post(line, token)
-            except httpx.ConnectError:
+            except (httpx.ConnectError, httpx.ConnectTimeout):
                 # It was not heard, so it may be said again. Anything else may have happened, and is told.
                 if loop.time() > until:
                     return _failure(line, "The hub does not answer; the operator can start it with `rook up`.")

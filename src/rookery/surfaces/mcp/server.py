@@ -99,7 +99,11 @@ class _News:
             return ""
         # Before the look, so that what comes meanwhile is not taken for looked after.
         self._quiet.add(by.id)
-        unread = await unread_ids(self._hub, by)
+        try:
+            unread = await unread_ids(self._hub, by)
+        except BaseException:
+            self._quiet.discard(by.id)
+            raise
         known = self._mentioned.get(by.id, "")  # only now: another call may have mentioned some meanwhile
         fresh = [message_id for message_id in unread if message_id > known]
         if not fresh:
