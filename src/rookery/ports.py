@@ -137,7 +137,8 @@ class MessageRecords(Protocol):
 
     def search(self, text: str, *, party: str | None, limit: int) -> Sequence[Message]:
         """Messages whose words start with the given ones, best match first. With `party`, only those that
-        this agent sent or received. Finds everything committed before the call; never raises for odd text."""
+        this agent sent, received, or can read in a channel that it is in. Finds everything committed before
+        the call; never raises for odd text."""
         ...
 
     def sent_under(self, sender: str, key: str) -> Sent | None: ...

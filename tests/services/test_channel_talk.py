@@ -19,7 +19,7 @@ from rookery.domain.events import (
 )
 from rookery.services.agents import Change
 from rookery.services.inbox import Completion
-from tests.services.house import SECOND, THE_OPERATOR, contents
+from tests.services.house import SECOND, THE_OPERATOR, Member, contents
 from tests.services.room import Room, patient_room, room
 
 __all__ = ["patient_room", "room"]
@@ -282,6 +282,18 @@ async def test_one_who_left_sees_what_was_its_own_and_nothing_else(room: Room) -
     assert list(thread) == [called.message, spoken.message]
     with pytest.raises(MessageNotFound):
         await room.house.hub.inbox.thread(room.owl.principal, other.message.id)
+
+
+async def test_a_search_finds_what_was_said_in_ones_channels_and_in_no_other(room: Room) -> None:
+    said = await room.say(room.fox, "the marzipan report")
+
+    async def finds(by: Member) -> list[str]:
+        return [found.id for found in await room.house.hub.inbox.search(by.principal, "marzipan")]
+
+    assert [await finds(member) for member in (room.fox, room.owl, room.bear)] == [[said.message.id]] * 3
+    assert await finds(room.crow) == []
+    await room.house.hub.channels.leave(room.owl.principal, "build")
+    assert await finds(room.owl) == []
 
 
 async def test_the_receipts_of_a_mention_are_its_senders_and_ones_own(room: Room) -> None:

@@ -50,7 +50,7 @@ class Channel:
 
 def channel_name(said: str) -> str:
     """`#Build` and `build` are one channel."""
-    return said.removeprefix("#").casefold()
+    return said.removeprefix("#").lower()
 
 
 def checked_channel_name(said: str) -> str:

@@ -94,7 +94,7 @@ class ChannelNotFound(NotFound):
         known = (
             f" Open channels: {', '.join(available)}."
             if available
-            else " There is none yet; `rook channel create` makes one."
+            else " None is open; `rook channel create` makes one."
         )
         super().__init__(f"There is no channel {wanted!r}.{known}", channel=wanted, available=list(available))
 

@@ -21,7 +21,9 @@ _FILL = "INSERT INTO search (rowid, content) SELECT rid, content FROM messages W
 _TAIL = "SELECT rid, content FROM messages WHERE rid > ?"
 _OF_PARTY = (
     "(m.sender = :party OR EXISTS"
-    " (SELECT 1 FROM deliveries AS d WHERE d.message = m.rid AND d.recipient = :party))"
+    " (SELECT 1 FROM deliveries AS d WHERE d.message = m.rid AND d.recipient = :party)"
+    " OR (m.type = 'channel' AND EXISTS (SELECT 1 FROM channels AS c, json_each(c.members) AS member"
+    " WHERE c.name = substr(m.recipient, 2) AND member.value = :party)))"
 )
 _MATCHES = (
     "SELECT search.rank, m.rid FROM search CROSS JOIN messages AS m ON m.rid = search.rowid"
