@@ -12,8 +12,8 @@ from rookery.domain import events as facts
 from rookery.domain.events import Entry, Fact
 from rookery.domain.ids import BROADCAST
 from rookery.domain.messages import Message
-from rookery.wire.responses import agent_view, channel_view
 from rookery.wire.times import iso, iso_or_none
+from rookery.wire.views import agent_view, channel_view
 
 EVENT_TYPES: dict[type[Any], str] = {
     facts.MessageSent: "agent_message",

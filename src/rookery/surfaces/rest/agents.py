@@ -6,8 +6,8 @@ from rookery.services.agents import Change, Registration
 from rookery.surfaces.rest.call import Call
 from rookery.wire import requests as ask
 from rookery.wire import responses as answer
-from rookery.wire.responses import agent_view
 from rookery.wire.times import iso
+from rookery.wire.views import agent_view
 
 
 async def register_agent(call: Call) -> answer.RegisterResponse:

@@ -3,7 +3,7 @@
 from rookery.surfaces.rest.call import Call
 from rookery.wire import requests as ask
 from rookery.wire import responses as answer
-from rookery.wire.responses import channel_view, message_view
+from rookery.wire.views import channel_view, message_view
 
 
 async def create_channel(call: Call) -> answer.ChannelResponse:

@@ -11,8 +11,14 @@ from rookery.surfaces.rest.call import Call
 from rookery.wire import requests as ask
 from rookery.wire import responses as answer
 from rookery.wire.events import encoded_event
-from rookery.wire.responses import delivery_view, inbox_message_view, message_view
 from rookery.wire.times import iso
+from rookery.wire.views import (
+    delivery_view,
+    inbox_message_view,
+    inbox_stats_view,
+    message_view,
+    queue_stats_view,
+)
 
 
 async def send_message(call: Call) -> answer.SendResponse:
@@ -82,11 +88,11 @@ async def unread_count(call: Call) -> answer.UnreadResponse:
 
 async def inbox_stats(call: Call) -> answer.InboxStatsResponse:
     owner, stats = await call.hub.inbox.stats(call.principal, call.path["agent"])
-    return answer.InboxStatsResponse(agent_id=owner, stats=answer.inbox_stats_view(stats))
+    return answer.InboxStatsResponse(agent_id=owner, stats=inbox_stats_view(stats))
 
 
 async def queue_stats(call: Call) -> answer.QueueStatsResponse:
-    return answer.QueueStatsResponse(stats=answer.queue_stats_view(await call.hub.inbox.queue_stats()))
+    return answer.QueueStatsResponse(stats=queue_stats_view(await call.hub.inbox.queue_stats()))
 
 
 async def claim_next(call: Call) -> answer.ClaimResponse:
