@@ -12,7 +12,7 @@ from rookery.domain.events import Entry, MessageHandedOff, MessageSent
 from rookery.ports import Transaction
 from rookery.services.inbox import Completion
 from rookery.services.relay import FellBehind, Subscription
-from tests.services.house import NOW, THE_OPERATOR, House, Member, a_house
+from tests.services.house import NOW, THE_OPERATOR, House, Member, a_house, until
 
 PATIENCE = 20.0
 
@@ -343,6 +343,18 @@ async def test_delivered_means_that_the_recipients_own_socket_was_given_the_mess
         message_id=receipt.message.id, recipient=other.id, recipients=(other.id,), via="websocket", at=NOW
     )
     assert told.audience == (one.id,)  # the sender's receipt
+    await socket.close()
+
+
+async def test_a_socket_that_is_still_catching_up_is_waited_for(patient_house: House) -> None:
+    house = patient_house
+    one, other = await house.members("one", "other")
+    subscription = house.hub.relay.subscribe(other.id, 0)
+    end = await house.position()
+    sending = asyncio.create_task(house.send(one, other))
+    await until(lambda: house.hub.relay.position > end)
+    socket = Socket(house, subscription)
+    assert (await sending).delivered
     await socket.close()
 
 

@@ -133,7 +133,7 @@ class Relay:
         self.position = 0
         self._end = 0
         self._live: defaultdict[str, set[Subscription]] = defaultdict(set)
-        self._present: defaultdict[str, int] = defaultdict(int)
+        self._present: defaultdict[str, set[Subscription]] = defaultdict(set)
         self._reading: asyncio.Task[None] | None = None
         self._handed_off: _HandOffs = {}
         self._being_recorded: _HandOffs = {}
@@ -168,7 +168,7 @@ class Relay:
         whose = view or listener
         takes = takes_messages and whose == listener
         subscription = Subscription(self, listener, whose, start, self._capacity, takes_messages=takes)
-        self._present[listener] += 1
+        self._present[listener].add(subscription)
         return subscription
 
     def watch(self, watcher: Callable[[Entry], None]) -> None:
@@ -179,7 +179,7 @@ class Relay:
         self._live[subscription.view].discard(subscription)
         if not self._live[subscription.view]:
             del self._live[subscription.view]
-        self._present[subscription.listener] -= 1
+        self._present[subscription.listener].discard(subscription)
         if not self._present[subscription.listener]:
             del self._present[subscription.listener]
 
@@ -188,7 +188,7 @@ class Relay:
         return [listener for listener in self._present if listener != OPERATOR]
 
     def subscriptions(self) -> int:
-        return sum(self._present.values())
+        return sum(map(len, self._present.values()))
 
     async def catch_up(self, subscription: Subscription) -> Sequence[Entry]:
         """A page of what the subscription missed; nothing once it has missed nothing and is live."""
@@ -278,8 +278,8 @@ class Relay:
 
     async def hand_off_of(self, message_id: str, recipients: Sequence[str]) -> bool:
         """Whether a recipient's socket was given the message. Waits a moment, and only if one is there."""
-        live = (each for recipient in recipients for each in self._live.get(recipient, ()))
-        if not any(subscription.takes_messages for subscription in live):
+        present = (each for recipient in recipients for each in self._present.get(recipient, ()))
+        if not any(subscription.takes_messages for subscription in present):
             return False
         given = asyncio.Event()
         self._waiting[message_id] = (given, recipients)
