@@ -6,6 +6,9 @@ import socket
 from pathlib import Path
 
 import httpx
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from tests.support.fixtures import HubFactory
 from tests.support.hub_process import HubProcess
@@ -94,3 +97,10 @@ def test_data_that_cannot_be_written_is_said(lonely: Rook, tmp_path: Path) -> No
     done = lonely.tried("up", "--port", "0", "--data", str(tmp_path / "file"))
     assert done.code == 7
     assert str(tmp_path / "file") in done.err
+
+
+def test_a_handshake_that_is_refused_is_no_error_of_the_hubs(hub: HubProcess) -> None:
+    with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{hub.port}/ws/agents", proxy=None):
+        pass
+    assert hub.stop() == 0
+    assert "[error" not in hub.output()

@@ -82,6 +82,11 @@ async def check(store: Store, message: Message, fact: type[Fact], place: str, di
         entries = tx.journal.after(0, limit=1000)
         by_hand = [entry.fact for entry in entries if entry.token_id == "by-hand"]
         assert {entry.actor for entry in entries if entry.token_id == "by-hand"} == {OPERATOR}
+        assert {
+            entry.audience == (OWL,)
+            for entry in entries
+            if entry.token_id == "by-hand" and isinstance(entry.fact, MessagesCleared | MessageRead)
+        } <= {True}, "what an owner does with its inbox is no news for the sender"
         return delivery, by_hand, stored(tx) == replayed(tx)
 
     delivery, facts, lawful = await store.read(look)

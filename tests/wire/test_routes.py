@@ -52,6 +52,13 @@ def test_no_earlier_path_hides_a_later_one(route: Route) -> None:
     assert next(path for path in paths if _matches(path, example)) == route.path
 
 
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_every_call_that_needs_a_token_says_what_a_token_may_be_refused(route: Route) -> None:
+    of_tokens = {"unauthorized", "rate_limited", "sender_forged"}
+    assert of_tokens & set(route.error_codes()) == (set() if route.open else of_tokens)
+    assert ("idempotency_conflict" in route.error_codes()) == route.keyed
+
+
 WORDS = sorted({word for route in ROUTES for word in route.path.split("/") if word and "{" not in word})
 
 
