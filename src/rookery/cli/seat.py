@@ -48,7 +48,7 @@ class Seat:
         return made.token
 
     def _registered(self) -> "RegisterResponse":
-        session, here = self._client.session, os.getcwd()  # noqa: PTH109
+        session, here = self._client.session, str(Path.cwd())
         try:
             return self._client.run(register(session, name=self.name, kind=self._kind, project=here))
         except RookeryError as refused:
@@ -60,7 +60,7 @@ class Seat:
     def _resumed(self, token: str) -> bool:
         with Client(self._client.session.address.url, token=token) as own:
             try:
-                own.run(register(own.session, project=os.getcwd()))  # noqa: PTH109
+                own.run(register(own.session, project=str(Path.cwd())))
             except RookeryError as refused:
                 if refused.code == "unauthorized":
                     return False

@@ -288,7 +288,7 @@ def test_a_slow_body_does_not_hold_up_others(shared: Served, operator: httpx.Cli
 def test_a_body_that_does_not_come_is_given_up(
     shared: Served, monkeypatch: pytest.MonkeyPatch, missing: int | None
 ) -> None:
-    monkeypatch.setattr("rookery.surfaces.rest.endpoint._BODY_PATIENCE", 0.05)
+    monkeypatch.setattr("rookery.surfaces.bodies._PATIENCE", 0.05)
     body = message('"slow"')
     whole = request(shared, b"POST", SEND.encode(), body)
     error = refused(exchange(shared, whole[: -(missing or len(body))]), 400)

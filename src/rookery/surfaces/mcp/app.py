@@ -6,13 +6,13 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from rookery.domain.errors import InvalidRequest, MethodNotAllowed, RookeryError, TooLarge, UnsupportedMediaType
+from rookery.domain.errors import MethodNotAllowed, RookeryError, UnsupportedMediaType
 from rookery.services.hub import Hub
+from rookery.surfaces.bodies import read_body
 from rookery.surfaces.gate import refuse
 from rookery.surfaces.http import bearer, header
 from rookery.wire.strict_json import parsed
 
-_PATIENCE = 30.0
 _SERVER = "rookery.surfaces.mcp.server"
 
 
@@ -51,21 +51,7 @@ class Door:
         kind = header(scope, b"content-type") or ""
         if kind.partition(";")[0].strip().lower() != "application/json":
             raise UnsupportedMediaType(kind)
-        parts, size, more = list[bytes](), 0, True
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise InvalidRequest("The connection ended before the body did.")
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    more = message.get("more_body", False)
-                    if size > self._max_body:
-                        raise TooLarge("The body", self._max_body)
-        except TimeoutError as exc:
-            raise InvalidRequest(f"The body did not arrive within {_PATIENCE:.0f} seconds.") from exc
-        body = b"".join(parts)
+        body = await read_body(receive, self._max_body)
         parsed(body)  # what JSON parsers disagree about is refused here as everywhere
         return body
 

@@ -7,7 +7,7 @@ from contextlib import aclosing, suppress
 from time import perf_counter
 from typing import Any, cast
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from rookery.domain.errors import (
     Forbidden,
@@ -21,6 +21,7 @@ from rookery.domain.errors import (
 from rookery.domain.names import same_name
 from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
 from rookery.services.hub import Hub
+from rookery.surfaces.bodies import read_body
 from rookery.surfaces.http import JSON, Headers, answer, bearer, encoded, parsed_query, refusal, twice
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.rest.call import Call, Handler, Plain, Refused
@@ -29,7 +30,6 @@ from rookery.wire.routes import Route
 from rookery.wire.strict_json import decoded, refuse_odd_text
 
 _log = logging.getLogger(__name__)
-_BODY_PATIENCE = 30.0
 _FAREWELL_PATIENCE = 2.0
 _MOST_UNWANTED = 64 << 20
 
@@ -122,7 +122,7 @@ class Endpoint:
         declared = headers.get(b"content-length", b"")
         if declared.isdigit() and int(declared) > self._max_body:
             raise TooLarge("The body", self._max_body)
-        body = await _read(receive, self._max_body)
+        body = await read_body(receive, self._max_body)
         if not body and route.optional_body:
             return route.body()
         kind = headers.get(b"content-type", b"").decode("latin-1")
@@ -185,31 +185,6 @@ def _idempotency_key(value: bytes | None) -> str | None:
     if not 1 <= len(value) <= 200 or not all(33 <= byte <= 126 for byte in value):
         raise InvalidRequest("Idempotency-Key must be 1 to 200 visible ASCII characters.")
     return value.decode()
-
-
-async def _read(receive: Receive, limit: int) -> bytes:
-    chunks: list[bytes] = []
-    size, more = 0, True
-    try:
-        async with asyncio.timeout(_BODY_PATIENCE):
-            while more:
-                message = await _part(receive)
-                chunks.append(message.get("body", b""))
-                size += len(chunks[-1])
-                more = message.get("more_body", False)
-                if size > limit:
-                    raise TooLarge("The body", limit)
-    except TimeoutError as exc:
-        raise InvalidRequest(f"The body did not arrive within {_BODY_PATIENCE:.0f} seconds.") from exc
-    return b"".join(chunks)
-
-
-async def _part(receive: Receive) -> Message:
-    """A part of the body. One whose sender left before its end is not acted on, whatever it seems to say."""
-    message = await receive()
-    if message["type"] == "http.disconnect":
-        raise InvalidRequest("The connection ended before the body did.")
-    return message
 
 
 async def _answer_early(send: Send, receive: Receive, status: int, headers: Headers, body: bytes) -> None:
