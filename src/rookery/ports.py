@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 from rookery.domain.agents import Agent
+from rookery.domain.approvals import Approval, Held
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery, Folder
 from rookery.domain.events import Entry, Fact
 from rookery.domain.messages import Message
 from rookery.domain.pacing import Pace
+from rookery.domain.permissions import Rule
 from rookery.domain.principals import Principal, Token
+from rookery.domain.tasks import Task
+from rookery.domain.traces import Attention, Trace
 
 T = TypeVar("T")
 
@@ -81,8 +86,8 @@ class Sent:
     digest: bytes
 
 
-# A listing of messages or entries may be shorter than its limit: it ends early, though never empty, when it holds
-# a few megabytes of text. Only an empty page is the end.
+# A listing of messages, entries, tasks, approvals or held messages may be shorter than what there is: it ends
+# early, though never empty, when it holds a few megabytes of text. Only an empty page is the end.
 
 
 class AgentRecords(Protocol):
@@ -244,6 +249,114 @@ class PacingRecords(Protocol):
     def put(self, sender: str, target: str, pace: Pace) -> None: ...
 
 
+class AskRecords(Protocol):
+    """An ask goes when its message is pruned."""
+
+    def get(self, message_id: str) -> Ask | None: ...
+    def put(self, ask: Ask) -> None:
+        """Add the ask, or replace its stored state."""
+        ...
+
+    def open_to(self, target: str) -> Sequence[Ask]:
+        """Those that wait for this party's answer, oldest first."""
+        ...
+
+    def open_by(self, asker: str) -> Sequence[Ask]: ...
+    def overdue(self, now: int, limit: int) -> Sequence[Ask]:
+        """Open ones whose deadline is not after `now`, earliest first."""
+        ...
+
+    def all(self) -> Sequence[Ask]:
+        """In the order they were asked."""
+        ...
+
+
+class TaskRecords(Protocol):
+    def get(self, task_id: str) -> Task | None: ...
+    def next_number(self) -> int:
+        """One more than the number of tasks there ever were. Taken for good once a task is put under it."""
+        ...
+
+    def put(self, task: Task) -> None:
+        """Add the task, or replace its stored state."""
+        ...
+
+    def children(self, parent: str) -> Sequence[Task]:
+        """In order of creation, as all of these."""
+        ...
+
+    def open_requested_by(self, requester: str) -> Sequence[Task]: ...
+    def open_assigned_to(self, assignee: str) -> Sequence[Task]: ...
+    def due(self, now: int, limit: int) -> Sequence[Task]:
+        """Open ones that were put off until a moment that is not after `now`."""
+        ...
+
+    def recent(self, *, party: str | None, open_only: bool, limit: int) -> Sequence[Task]:
+        """The newest tasks, in order of creation. With `party`, those that it requested or is assigned."""
+        ...
+
+    def all(self) -> Sequence[Task]: ...
+
+
+class RuleRecords(Protocol):
+    """At most one rule for each agent and target."""
+
+    def of(self, agent: str) -> Sequence[Rule]: ...
+    def all(self) -> Sequence[Rule]:
+        """In the order they were first set."""
+        ...
+
+    def put(self, rule: Rule) -> None: ...
+    def remove(self, agent: str, target: str) -> None: ...
+
+
+class ApprovalRecords(Protocol):
+    def get(self, approval_id: str) -> Approval | None: ...
+    def put(self, approval: Approval) -> None:
+        """Add the approval, or replace its stored state."""
+        ...
+
+    def pending(self, agent: str | None = None) -> Sequence[Approval]:
+        """Oldest first; with `agent`, its own."""
+        ...
+
+    def under_key(self, agent: str, key: str) -> Approval | None:
+        """The newest of that agent under that key."""
+        ...
+
+    def overdue(self, now: int, limit: int) -> Sequence[Approval]:
+        """Pending ones that expire not after `now`."""
+        ...
+
+    def recent(self, *, agent: str | None, limit: int) -> Sequence[Approval]:
+        """The newest, oldest of them first."""
+        ...
+
+    def all(self) -> Sequence[Approval]: ...
+
+
+class HeldRecords(Protocol):
+    def get(self, message_id: str) -> Held | None: ...
+    def put(self, held: Held) -> None: ...
+    def of(self, approval: str) -> Sequence[Held]:
+        """In the order they were put."""
+        ...
+
+    def remove(self, message_id: str) -> None: ...
+
+
+class TraceRecords(Protocol):
+    def get(self, trace_id: str) -> Trace | None: ...
+    def put(self, trace: Trace) -> None: ...
+
+
+class AttentionRecords(Protocol):
+    def of(self, agent: str) -> Attention | None: ...
+    def put_many(self, given: Sequence[Attention]) -> None:
+        """Each replaces what was noted of its agent."""
+        ...
+
+
 class Transaction(Protocol):
     """All records at one moment. Inside `Store.read`, changing anything raises."""
 
@@ -261,9 +374,23 @@ class Transaction(Protocol):
     def channels(self) -> ChannelRecords: ...
     @property
     def pacing(self) -> PacingRecords: ...
+    @property
+    def asks(self) -> AskRecords: ...
+    @property
+    def tasks(self) -> TaskRecords: ...
+    @property
+    def rules(self) -> RuleRecords: ...
+    @property
+    def approvals(self) -> ApprovalRecords: ...
+    @property
+    def held(self) -> HeldRecords: ...
+    @property
+    def traces(self) -> TraceRecords: ...
+    @property
+    def attention(self) -> AttentionRecords: ...
     def prune(self, *, before: int, folders: Sequence[Folder]) -> int:
         """Remove for good the messages older than `before` whose every delivery is cleared or lies in one of
-        the folders, with their deliveries, keys and facts. Returns how many messages went."""
+        the folders, with their deliveries, keys, asks and facts. Returns how many messages went."""
         ...
 
 

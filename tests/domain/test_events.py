@@ -6,10 +6,15 @@ import pytest
 
 from rookery.domain import events
 from rookery.domain.agents import Agent
+from rookery.domain.approvals import Approval
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
-from rookery.domain.events import EVERYONE, Entry, Fact, View
+from rookery.domain.events import EVERYONE, Entry, Fact
 from rookery.domain.messages import Message
+from rookery.domain.permissions import Rule
+from rookery.domain.tasks import Task
+from rookery.domain.view import View
 
 FOX = Agent(id="swift-fox", name="fox", status="idle")
 MESSAGE = Message(
@@ -59,6 +64,21 @@ def test_an_agent_comes_changes_and_goes() -> None:
     assert view_after(registered, renamed, updated, working).agents == {FOX.id: changed}
     after = view_after(registered, renamed, updated, working, gone).agents
     assert after == {FOX.id: replace(changed, deleted_at=9, status="offline")}
+
+
+def test_an_agent_sleeps_until_its_status_changes_again() -> None:
+    registered = events.AgentRegistered(agent=FOX)
+    asleep = events.AgentStatusChanged(
+        agent_id=FOX.id, previous_status="idle", status="sleeping", sleeping_until=9
+    )
+    awake = events.AgentStatusChanged(agent_id=FOX.id, previous_status="sleeping", status="idle")
+    gone = events.AgentDeleted(agent_id=FOX.id, name="fox", at=9)
+
+    sleeping = replace(FOX, status="sleeping", sleeping_until=9)
+    assert view_after(registered, asleep).agents == {FOX.id: sleeping}
+    assert view_after(registered, asleep, awake).agents == {FOX.id: FOX}
+    after = view_after(registered, asleep, gone).agents
+    assert after == {FOX.id: replace(FOX, status="offline", deleted_at=9)}
 
 
 def test_a_message_is_known_once_it_was_sent_and_its_deliveries_once_it_was_stored() -> None:
@@ -127,14 +147,69 @@ def test_a_fact_of_one_channel_leaves_the_others_alone() -> None:
     assert view.channels == {"build": build, "ops": replace(ops, members=("owl",))}
 
 
+ASK = Ask(message_id="m1", asker="fox", target="owl", depth=1, asked_at=1, deadline=9)
+TASK = Task(id="task-1", requester="fox", assignee="owl", request="do it", origin="broadcast", created_at=1)
+APPROVAL = Approval(
+    id="a1", kind="contact", agent="fox", tool="ask", arguments=(), nonce="n", digest="d", created_at=1,
+    expires_at=9,
+)  # fmt: skip
+
+
+def test_an_ask_is_opened_and_ends_and_others_are_left_alone() -> None:
+    other, ended = replace(ASK, message_id="m2"), ASK.answered(2, "m3")
+    opened = [events.AskOpened(ask=each) for each in (ASK, other)]
+    assert view_after(*opened).asks == {"m1": ASK, "m2": other}
+    assert view_after(*opened, events.AskEnded(ask=ended)).asks == {"m1": ended, "m2": other}
+
+
+def test_facts_of_an_ask_are_about_its_question() -> None:
+    assert events.AskOpened(ask=ASK).message_id == "m1"
+    assert events.AskEnded(ask=ASK.answered(2, "m3")).message_id == "m1"
+
+
+def test_a_task_is_opened_posted_started_and_ends() -> None:
+    posted = TASK.posted("m1")
+    started = posted.started(2)
+    ended = started.ended(3, "owl", "completed", result="done")
+    facts = [
+        events.TaskOpened(task=TASK),
+        events.TaskPosted(task=posted),
+        events.TaskStarted(task=started),
+        events.TaskEnded(task=ended),
+    ]
+    for number, task in enumerate((TASK, posted, started, ended), 1):
+        assert view_after(*facts[:number]).tasks == {"task-1": task}
+
+
+def test_a_rule_is_set_replaced_and_removed() -> None:
+    first, other = (Rule(agent="fox", target=target, permission="allow") for target in ("*", "owl"))
+    changed = replace(first, permission="deny")
+    facts = [events.RuleSet(rule=rule) for rule in (first, other, changed)]
+    assert view_after(*facts[:2]).rules == {("fox", "*"): first, ("fox", "owl"): other}
+    assert view_after(*facts).rules == {("fox", "*"): changed, ("fox", "owl"): other}
+    removed = events.RuleRemoved(agent="fox", target="*")
+    assert view_after(*facts, removed, removed).rules == {("fox", "owl"): other}
+
+
+def test_an_approval_is_requested_answered_and_used() -> None:
+    answered = APPROVAL.answered(2, "operator", "approved")
+    requested = events.ApprovalRequested(approval=APPROVAL)
+    facts = [events.ApprovalAnswered(approval=answered), events.ApprovalUsed(approval=answered.used(3))]
+    assert view_after(requested).approvals == {"a1": APPROVAL}
+    assert view_after(requested, *facts[:1]).approvals == {"a1": answered}
+    assert view_after(requested, *facts).approvals == {"a1": answered.used(3)}
+
+
 @pytest.mark.parametrize(
     "fact",
     [
+        events.MessageHeld(message_id="m1", approval="a1", sender="fox", recipient="owl"),
+        events.MessageDropped(message_id="m1", approval="a1", sender="fox", recipient="owl"),
         events.TokenIssued(token_id="t", holder="owl"),
         events.TokenRevoked(token_id="t", holder="owl"),
         events.AccessRefused(action="prune", reason="no"),
         events.MessagesPruned(count=1, before=1),
     ],
 )
-def test_facts_of_the_audit_trail_change_nothing(fact: Fact) -> None:
+def test_facts_that_only_tell_change_nothing(fact: Fact) -> None:
     assert view_after(SENT, STORED, fact) == view_after(SENT, STORED)

@@ -29,6 +29,9 @@ OTHER_VALUES: dict[str, list[Any]] = {
     "priority": ["low", "high", "urgent"],
     "created_at": [0, 2],
     "expires_at": [0, 1],
+    "trace": ["", "01", "None"],
+    "hops": [1, -1],
+    "task": ["", "task-1", "None"],
 }
 
 CHANGES = [(name, value) for name, values in OTHER_VALUES.items() for value in values]
@@ -51,6 +54,15 @@ def test_equal_messages_have_equal_digests_of_sixteen_bytes() -> None:
 def test_the_digest_stays_the_same_from_release_to_release() -> None:
     # It lies beside every stored message: another way of counting would make all of them look damaged.
     assert MESSAGE.digest().hex() == "5a542ee797788cd8785690835aaf4be4"
+
+
+def test_the_digest_of_one_with_a_cause_stays_the_same_too() -> None:
+    assert replace(MESSAGE, trace="00", hops=2, task="task-1").digest().hex() == "2b752cc2b93720dcd7776a793f5c2bbf"
+
+
+def test_a_message_that_nothing_set_off_begins_a_trace_of_its_own() -> None:
+    assert MESSAGE.traced_to == "01"
+    assert replace(MESSAGE, trace="00").traced_to == "00"
 
 
 any_text = st.text(st.characters(codec=None), max_size=20)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.domain.pacing import Pace, PacingRules, after_accepting, wait_before
+from rookery.domain.pacing import Pace, PacingRules, after_accepting, after_withdrawing, wait_before
 
 RULES = PacingRules()
 
@@ -209,3 +209,51 @@ def test_after_a_message_the_gap_is_never_shorter_than_its_level_asks(pair: Pair
 def test_nobody_waits_longer_than_the_longest_gap_or_the_window(pair: Pair, later: int) -> None:
     now = (pair.accepted[-1] if pair.accepted else 0) + later
     assert wait_before(pair.pace, now, pair.rules) <= max(pair.rules.longest_gap, pair.rules.window)
+
+
+# -- what came to nothing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moments", [(0,), (0, 2_000), (0, 2_000, 6_000), (0, 2_000, 6_000, 14_000)])
+def test_a_message_that_came_as_soon_as_allowed_is_withdrawn_without_a_trace(moments: tuple[int, ...]) -> None:
+    *before, last = moments
+    assert after_withdrawing(Pair().sent(*moments).pace, last) == Pair().sent(*before).pace
+
+
+def test_after_the_only_message_was_withdrawn_the_next_is_instant() -> None:
+    assert wait_before(after_withdrawing(Pair().sent(0).pace, 0), 1, RULES) == 0
+
+
+def test_one_of_several_is_withdrawn_and_the_others_still_count() -> None:
+    pair = Pair(UNHURRIED).sent(*range(0, 10_000, 1_000))
+    assert wait_before(pair.pace, 10_000, UNHURRIED) == 50_000
+    pace = after_withdrawing(pair.pace, 3_000)
+    assert pace.accepted == (0, 1_000, 2_000, *range(4_000, 10_000, 1_000))
+    assert wait_before(pace, 10_000, UNHURRIED) == 0
+
+
+def test_of_two_at_the_same_moment_one_is_withdrawn() -> None:
+    assert after_withdrawing(Pair(UNHURRIED).sent(5, 5).pace, 5).accepted == (5,)
+
+
+@given(pairs_after_some_attempts(), st.integers(-1, 3_000_000))
+def test_what_is_not_remembered_cannot_be_withdrawn(pair: Pair, at: int) -> None:
+    if at not in pair.pace.accepted:
+        assert after_withdrawing(pair.pace, at) is pair.pace
+
+
+@given(pairs_after_some_attempts(), moments_later, moments_later)
+def test_who_asked_in_vain_never_waits_longer_than_if_it_had_not(pair: Pair, later: int, passed: int) -> None:
+    now = (pair.accepted[-1] if pair.accepted else 0) + later
+    now += wait_before(pair.pace, now, pair.rules)
+    withdrawn = after_withdrawing(after_accepting(pair.pace, now, pair.rules), now)
+    wait = wait_before(withdrawn, now + passed, pair.rules)
+    assert wait <= wait_before(pair.pace, now + passed, pair.rules)
+
+
+@given(pairs_after_some_attempts())
+def test_the_level_never_falls_below_nothing(pair: Pair) -> None:
+    pace = pair.pace
+    for at in pair.pace.accepted:
+        pace = after_withdrawing(pace, at)
+    assert (pace.level >= 0, pace.accepted) == (True, ())

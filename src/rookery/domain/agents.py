@@ -16,7 +16,7 @@ class Agent:
     """`id` never changes and is never reused; `name` is unique among living agents.
 
     `deleted_at` marks an agent that is gone: it keeps its id, its messages and its place in the journal,
-    but has no name to be reached by and no valid token.
+    but has no name to be reached by and no valid token. `sleeping_until` is set while it sleeps.
     """
 
     id: str
@@ -28,6 +28,7 @@ class Agent:
     project: str | None = None
     model_name: str | None = None
     status: Status = "offline"
+    sleeping_until: int | None = None
     created_at: int = 0
     last_active: int = 0
     deleted_at: int | None = None

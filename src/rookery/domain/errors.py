@@ -162,6 +162,115 @@ class IdempotencyConflict(Conflict):
         )
 
 
+class TaskNotFound(NotFound):
+    code = "task_not_found"
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(f"There is no task {wanted!r} that you may see; `rook tasks` lists them.", task=wanted)
+
+
+class TaskEndedAlready(Conflict):
+    code = "task_ended"
+
+    def __init__(self, task: str, status: str) -> None:
+        super().__init__(f"{task} is already {status}; nothing is left to do on it.", task=task, status=status)
+
+
+class ApprovalNotFound(NotFound):
+    code = "approval_not_found"
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(
+            f"There is no approval {wanted!r} that you may see; `rook approvals` lists them.", approval=wanted
+        )
+
+
+class ApprovalAnsweredAlready(Conflict):
+    """The first answer counts; who comes later is told so."""
+
+    code = "approval_answered"
+
+    def __init__(self, approval: str, status: str) -> None:
+        super().__init__(
+            f"Approval {approval!r} is already {status}; an answer counts once, and nothing was done.",
+            approval=approval,
+            status=status,
+        )
+
+
+class ApprovalChanged(Conflict):
+    code = "approval_changed"
+
+    def __init__(self, approval: str) -> None:
+        super().__init__(
+            f"What approval {approval!r} is about is not what was shown; nothing was done. Look at it again.",
+            approval=approval,
+        )
+
+
+class NotPermitted(Forbidden):
+    """A rule of the operator's stands between two agents."""
+
+    code = "not_permitted"
+
+    def __init__(self, target: str) -> None:
+        super().__init__(
+            f"You are not permitted to contact {target}; the operator can change that (`rook allow`).",
+            agent=target,
+        )
+
+
+class TooDeep(Conflict):
+    code = "too_deep"
+
+    def __init__(self, deepest: int) -> None:
+        super().__init__(
+            f"Maximum agent communication depth ({deepest}) reached. Use 'delegate' for async to avoid nesting.",
+            depth=deepest,
+        )
+
+
+class AgentUnavailable(Conflict):
+    code = "agent_unavailable"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"agent unavailable: {name} is offline. Use 'notify' to leave a message for it.", agent=name
+        )
+
+
+class AskFailed(RookeryError):
+    """Whoever was asked could not answer."""
+
+    code = "ask_failed"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name} failed to respond: {reason}", agent=name)
+
+
+class AskTimedOut(RookeryError):
+    code = "ask_timed_out"
+
+    def __init__(self, name: str, seconds: int) -> None:
+        time = "1 second" if seconds == 1 else f"{seconds} seconds"
+        super().__init__(
+            f"{name} did not respond within {time}. Consider using 'delegate' for async processing.",
+            agent=name,
+            seconds=seconds,
+        )
+
+
+class TraceStopped(Conflict):
+    code = "trace_stopped"
+
+    def __init__(self, trace: str) -> None:
+        super().__init__(
+            "The operator stopped this exchange between agents; do something else, or wait until you are "
+            "written to.",
+            trace=trace,
+        )
+
+
 class TooLarge(RookeryError):
     code = "too_large"
 
@@ -228,3 +337,12 @@ class HubUnreachable(RookeryError):
     """A client found no hub to talk to."""
 
     code = "hub_unreachable"
+
+
+class HubStopping(RookeryError):
+    """A call that waits is sent away. What it waits for goes on."""
+
+    code = "hub_stopping"
+
+    def __init__(self) -> None:
+        super().__init__("The hub is stopping; what you wait for goes on when it is back. Ask again then.")

@@ -1,16 +1,20 @@
 """Facts in the past tense, and the journal entry that carries one.
 
 A fact is written in the transaction that made it true and holds all that is needed to repeat the change:
-applying the facts from the first position on, over nothing, gives the present state (see `View`).
+applying the facts from the first position on, over nothing, gives the present state (see `rookery.domain.view`).
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from rookery.domain.agents import Agent, Kind, Mode, Role, Status
+from rookery.domain.approvals import Approval
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
-from rookery.domain.deliveries import Delivery, Outcome
+from rookery.domain.deliveries import Outcome
 from rookery.domain.ids import HUB, OPERATOR
 from rookery.domain.messages import Message
+from rookery.domain.permissions import Rule
+from rookery.domain.tasks import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,7 @@ class AgentStatusChanged:
     agent_id: str
     previous_status: Status
     status: Status
+    sleeping_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +178,100 @@ class ChannelArchived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskOpened:
+    """Somebody waits for the answer to a question, which was sent just before."""
+
+    ask: Ask
+
+    @property
+    def message_id(self) -> str:
+        return self.ask.message_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskEnded:
+    """With its answer, or without."""
+
+    ask: Ask
+
+    @property
+    def message_id(self) -> str:
+        return self.ask.message_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOpened:
+    task: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPosted:
+    """The request lies before its assignee; at once, or when it woke."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStarted:
+    task: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEnded:
+    task: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSet:
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRemoved:
+    agent: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequested:
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAnswered:
+    """By the operator, or by time."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalUsed:
+    """The one who waited has taken the answer, which serves no second time."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageHeld:
+    """What an agent wanted to send waits for an approval. When it is sent, that is a fact of its own."""
+
+    message_id: str
+    approval: str
+    sender: str
+    recipient: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDropped:
+    """It was not approved, and is never sent."""
+
+    message_id: str
+    approval: str
+    sender: str
+    recipient: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssued:
     token_id: str
     holder: str
@@ -220,6 +319,19 @@ Fact = (
     | ChannelJoined
     | ChannelLeft
     | ChannelArchived
+    | AskOpened
+    | AskEnded
+    | TaskOpened
+    | TaskPosted
+    | TaskStarted
+    | TaskEnded
+    | RuleSet
+    | RuleRemoved
+    | ApprovalRequested
+    | ApprovalAnswered
+    | ApprovalUsed
+    | MessageHeld
+    | MessageDropped
     | TokenIssued
     | TokenRevoked
     | AccessRefused
@@ -250,81 +362,3 @@ class Entry:
     audience: tuple[str, ...] | None
     fact: Fact
     message: Message | None = None
-
-
-@dataclass(slots=True)
-class View:
-    """The state that follows from the facts alone: what any reader of the journal can keep for itself."""
-
-    agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
-    messages: dict[str, Message] = field(default_factory=dict[str, Message])
-    deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict[tuple[str, str], Delivery])
-    channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
-
-    def apply(self, entry: Entry) -> None:
-        match entry.fact:
-            case AgentRegistered(agent=agent):
-                self.agents[agent.id] = agent
-            case AgentRenamed(agent_id=agent_id, name=name):
-                self.agents[agent_id] = replace(self.agents[agent_id], name=name)
-            case AgentUpdated() as f:
-                self.agents[f.agent_id] = replace(
-                    self.agents[f.agent_id], kind=f.kind, role=f.role, mode=f.mode, manager=f.manager,
-                    project=f.project, model_name=f.model_name,
-                )  # fmt: skip
-            case AgentStatusChanged(agent_id=agent_id, status=status):
-                self.agents[agent_id] = replace(self.agents[agent_id], status=status)
-            case AgentDeleted(agent_id=agent_id, at=at):
-                self.agents[agent_id] = replace(self.agents[agent_id], deleted_at=at, status="offline")
-            case MessageSent(message_id=message_id):
-                if entry.message is not None:
-                    self.messages[message_id] = entry.message
-            case MessageStored() as f:
-                for recipient in f.recipients:
-                    self.deliveries[f.message_id, recipient] = Delivery(
-                        message_id=f.message_id, recipient=recipient, stored_at=f.at
-                    )
-            case MessageHandedOff() as f:
-                for recipient in f.recipients:
-                    key = (f.message_id, recipient)
-                    self.deliveries[key] = self.deliveries[key].handed_off(f.at, f.via)
-            case MessagesCleared() as f:
-                for message_id in f.message_ids:
-                    key = (message_id, f.recipient)
-                    if key in self.deliveries:  # else it was pruned, and others that were cleared with it not
-                        self.deliveries[key] = self.deliveries[key].cleared(f.at)
-            case (
-                MessageSeen() | MessageRead() | MessageClaimed() | ClaimExpired() | MessageCompleted()
-                | MessageReplied()
-            ) as f:  # fmt: skip
-                key = (f.message_id, f.recipient)
-                self.deliveries[key] = _moved(self.deliveries[key], f)
-            case ChannelCreated(channel=channel):
-                self.channels[channel.name] = channel
-            case ChannelJoined(channel=name, member=member):
-                self.channels[name] = self.channels[name].joined(member)
-            case ChannelLeft(channel=name, member=member):
-                self.channels[name] = self.channels[name].left(member)
-            case ChannelArchived(channel=name, at=at):
-                self.channels[name] = self.channels[name].archived(at)
-            case TokenIssued() | TokenRevoked() | AccessRefused() | MessagesPruned():
-                pass
-
-
-def _moved(
-    delivery: Delivery,
-    fact: MessageSeen | MessageRead | MessageClaimed | ClaimExpired | MessageCompleted | MessageReplied,
-) -> Delivery:
-    match fact:
-        case MessageSeen(at=at, via=via):
-            return delivery.seen(at, via)
-        case MessageRead():
-            return delivery  # the proof is in MessageSeen; this one is the inbox's own notice of it
-        case MessageClaimed(at=at, by=by, via=via):
-            return delivery.claimed(at, by, via)
-        case ClaimExpired():
-            return delivery.claim_expired()
-        case MessageCompleted() as f:
-            return delivery.completed(f.at, f.by, f.outcome, result=f.result, error=f.error, note=f.note)
-        case MessageReplied(at=at, reply_id=reply_id):
-            return delivery.replied(at, reply_id)

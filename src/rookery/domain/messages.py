@@ -6,6 +6,7 @@ from typing import Literal
 
 MessageType = Literal["direct", "broadcast", "channel", "reply", "notice"]
 Priority = Literal["low", "normal", "high", "urgent"]
+Pattern = Literal["ask", "delegate", "notify", "result"]
 
 RANKS: dict[Priority, int] = {"low": 0, "normal": 1, "high": 2, "urgent": 3}
 
@@ -17,6 +18,10 @@ class Message:
     `metadata` is JSON text as it was sent: the hub carries it and does not look inside. `recipient` is what
     the sender addressed: an agent, the operator, a `#channel` or `broadcast`; who it reached is in the deliveries.
     `thread` is the id of the message that the chain of replies started from.
+
+    `trace` is the id of the message that set everything off, None when that is this one, and `hops` how many
+    messages lie between. `task` is the work that it belongs to. `pattern` says what the hub made of it: a question
+    that waits for its answer, work that was handed over, news, or a result that came back; no caller sets it.
     """
 
     id: str
@@ -29,10 +34,17 @@ class Message:
     metadata: str = "{}"
     reply_to: str | None = None
     thread: str
-    pattern: str | None = None
+    pattern: Pattern | None = None
     priority: Priority = "normal"
     created_at: int
     expires_at: int | None = None
+    trace: str | None = None
+    hops: int = 0
+    task: str | None = None
+
+    @property
+    def traced_to(self) -> str:
+        return self.trace or self.id
 
     def digest(self) -> bytes:
         """A fingerprint over every field, kept beside the message so that damage is noticed on reading."""
@@ -41,6 +53,9 @@ class Message:
             self.metadata, self.reply_to, self.thread, self.pattern, self.priority, self.created_at,
             self.expires_at,
         )  # fmt: skip
+        cause = (self.trace, self.hops, self.task)
+        if cause != (None, 0, None):  # messages that have none keep the fingerprint they have always had
+            fields = (*fields, *cause)
         return hashlib.blake2b(repr(fields).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

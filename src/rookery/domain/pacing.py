@@ -46,6 +46,15 @@ def after_accepting(pace: Pace, now: int, rules: PacingRules) -> Pace:
     return Pace(level, (*recent, now)[-max(rules.most_in_window, 1) :])
 
 
+def after_withdrawing(pace: Pace, at: int) -> Pace:
+    """The pace as if the message that was accepted at that moment had not been."""
+    if at not in pace.accepted:
+        return pace
+    left = list(pace.accepted)
+    left.remove(at)
+    return Pace(max(0, pace.level - 1), tuple(left))
+
+
 def _allowed_at(pace: Pace, rules: PacingRules) -> int:
     """When the next message is allowed: both the gap and the sliding window must have passed."""
     # Beyond 60 doublings every gap is the longest one; the bound keeps the number small.
