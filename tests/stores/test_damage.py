@@ -9,13 +9,16 @@ from rookery.domain.errors import StorageDamaged
 from rookery.domain.messages import Message
 from rookery.ports import InboxQuery, Transaction
 from rookery.stores.sqlite import SqliteStore
-from rookery.testing.stores.samples import FOX, OWL, contents
+from rookery.testing.stores.samples import FOX, OWL, a_task, contents, handed_over
 from tests.stores.support import copied, opened, peopled, sending
 
 ALTERATIONS = {
     "content": "UPDATE messages SET content = 'pay the fox' WHERE id = ?",
     "metadata": """UPDATE messages SET metadata = '{"urgent": true}' WHERE id = ?""",
     "sender": "UPDATE messages SET sender = 'operator' WHERE id = ?",
+    "hops": "UPDATE messages SET hops = 1 WHERE id = ?",
+    "trace": "UPDATE messages SET trace = 'm-1' WHERE id = ?",
+    "task": "UPDATE messages SET task = 'task-1' WHERE id = ?",
     "number": "UPDATE messages SET seq = 77 WHERE id = ?",
     "priority": "UPDATE messages SET priority = 9 WHERE id = ?",
     "digest": "UPDATE messages SET digest = x'00' WHERE id = ?",
@@ -56,6 +59,21 @@ async def test_a_message_altered_behind_our_back_is_not_served(tmp_path: Path, w
         assert await store.read(lambda tx: tx.messages.get(sound.id)) == sound
         with pytest.raises(StorageDamaged):
             list(store.export())
+
+
+@pytest.mark.parametrize("paper", ["", "[]", "{}", '{"id": "task-1"', '{"id": 1, "requester": []}'])
+async def test_what_is_no_task_any_more_is_not_served(tmp_path: Path, paper: str) -> None:
+    async with peopled(SqliteStore(tmp_path)) as store:
+        await store.write(lambda tx: handed_over(tx, a_task(1), a_task(2)))
+    connection = sqlite3.connect(tmp_path / "rookery.db", isolation_level=None)
+    assert connection.execute("UPDATE tasks SET paper = ? WHERE id = 'task-1'", (paper,)).rowcount == 1
+    connection.close()
+    async with opened(SqliteStore(tmp_path)) as store:
+        with pytest.raises(StorageDamaged, match="A stored task is not what was written"):
+            await store.read(lambda tx: tx.tasks.get("task-1"))
+        with pytest.raises(StorageDamaged):
+            list(store.export())
+        assert await store.read(lambda tx: tx.tasks.get("task-2")) == a_task(2)
 
 
 async def test_text_that_is_no_text_any_more_is_damage(tmp_path: Path) -> None:

@@ -5,22 +5,44 @@ import json
 import resource
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rookery.domain.asks import Ask
 from rookery.domain.errors import Conflict, StorageDamaged
+from rookery.domain.events import AskOpened
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import Token
+from rookery.domain.traces import Trace
 from rookery.ports import Sent, Store, Transaction
 from rookery.stores.maildir import MaildirStore
 from rookery.stores.maildir.ground import MaildirGround
 from rookery.stores.maildir.segments import Segments
 from rookery.stores.tables.group import Job
 from rookery.stores.tables.transaction import TableTransaction
+from rookery.testing.stores.held import FIRST, SECOND, sent
 from rookery.testing.stores.laws import replayed, stored
-from rookery.testing.stores.samples import BEAR, FOX, NOW, OWL, posted, registered, shouted
+from rookery.testing.stores.rules import TO_ANYBODY, TO_OWL
+from rookery.testing.stores.samples import (
+    BEAR,
+    BY_FOX,
+    FOX,
+    NOW,
+    OWL,
+    a_task,
+    an_approval,
+    handed_over,
+    held_back,
+    posted,
+    registered,
+    requested,
+    ruled,
+    shouted,
+)
+from rookery.testing.stores.traces import attention
 from tests.stores.support import copied, opened, peopled, sending
 
 
@@ -43,6 +65,12 @@ def lived_in(tx: Transaction) -> None:
     delivery = tx.deliveries.get(first.id, OWL)
     assert delivery is not None
     tx.deliveries.save(delivery.claimed(NOW, OWL, "rest"))
+    ruled(tx, TO_ANYBODY, TO_OWL)
+    requested(tx, an_approval("a-1"))
+    held_back(tx, FIRST, SECOND)
+    handed_over(tx, a_task(1))
+    tx.traces.put(Trace(id=first.id))
+    tx.attention.put_many([attention(FOX), attention(OWL)])
 
 
 def then_tidied(tx: Transaction) -> None:
@@ -51,13 +79,29 @@ def then_tidied(tx: Transaction) -> None:
     gone = posted(tx, "to be pruned", to=BEAR)
     delivery = tx.deliveries.get(gone.id, BEAR)
     assert delivery is not None
+    tx.asks.put(Ask(message_id=gone.id, asker=FOX, target=BEAR, depth=1, asked_at=NOW, deadline=NOW))
+    tx.held.put(replace(SECOND, message_id=gone.id))
+    tx.tasks.put(a_task(1).posted(gone.id))
+    tx.rules.remove(TO_OWL.agent, TO_OWL.target)
+    tx.held.remove(FIRST.message_id)
+    tx.attention.put_many([attention(FOX, gone.id)])
     tx.deliveries.save(delivery.completed(NOW, BEAR, "dead"))
     tx.prune(before=NOW + 1, folders=("dead",))
+
+
+def still_there(tx: Transaction) -> None:
+    """What the two works above leave behind."""
+    assert list(tx.asks.all()) == []
+    assert [task.id for task in tx.tasks.all()] == ["task-1"]
+    assert list(tx.rules.all()) == [TO_ANYBODY]
+    assert list(tx.held.of(FIRST.approval)) == []
+    assert list(tx.held.of(SECOND.approval)) == [SECOND]
 
 
 async def lived(store: Store) -> list[dict[str, object]]:
     await store.write(lived_in)
     await store.write(then_tidied)
+    await store.read(still_there)
     return list(store.export())
 
 
@@ -191,14 +235,24 @@ async def test_a_rebuild_names_a_damaged_file_and_keeps_the_message(tmp_path: Pa
 
 
 async def test_without_an_intact_copy_a_message_is_gone_and_its_facts_with_it(tmp_path: Path) -> None:
+    def held_and_sent(tx: Transaction) -> Message:
+        held_back(tx, FIRST, SECOND)
+        message = sent(tx, FIRST)
+        ask = Ask(message_id=message.id, asker=FOX, target=OWL, depth=1, asked_at=NOW, deadline=NOW)
+        tx.asks.put(ask)
+        tx.journal.record(AskOpened(ask=ask), at=NOW, by=BY_FOX, audience=())
+        return message
+
     async with peopled(MaildirStore(tmp_path)) as store:
-        message = await store.write(sending("to be altered"))
+        message = await store.write(held_and_sent)
         await store.write(sending("sound"))
     altered(tmp_path, message)
     remove_index(tmp_path)
     async with opened(MaildirStore(tmp_path)) as store:
         assert await store.read(lambda tx: tx.messages.get(message.id)) is None
         assert await store.read(lambda tx: stored(tx) == replayed(tx))
+        assert await store.read(lambda tx: (list(tx.asks.all()), tx.held.get(message.id))) == ([], None)
+        assert await store.read(lambda tx: tx.held.get(SECOND.message_id)) == SECOND
         assert store.report().messages == 1
         report = await store.rebuild(lambda _: None)
         assert report.damaged == [message.id]

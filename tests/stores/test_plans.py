@@ -9,9 +9,11 @@ from typing import Literal, get_args
 import pytest
 
 from rookery.domain.deliveries import FOLDERS, Folder
-from rookery.stores.tables import deliveries, inbox, journal, messages
+from rookery.stores.tables import approvals, asks, deliveries, held, inbox, journal, messages, rules, tasks
+from rookery.stores.tables.attention import ATTENTION
 from rookery.stores.tables.connection import open_writer
 from rookery.stores.tables.migrations import migrate
+from rookery.stores.tables.traces import TRACE
 
 Order = Literal["arrival", "latest", "urgency"]
 
@@ -34,6 +36,29 @@ QUERIES = {
     "key": messages.SENT_UNDER,
     "journal": journal.AFTER,
     "journal of an agent": journal.AFTER_FOR,
+    "ask": asks.ASK.get,
+    "asks open to": asks.OPEN_TO,
+    "asks open by": asks.OPEN_BY,
+    "overdue asks": asks.OVERDUE,
+    "task": tasks.TASK.get,
+    "number of a task": tasks.NEXT_NUMBER,
+    "children of a task": tasks.CHILDREN,
+    "tasks open by": tasks.OPEN_BY,
+    "tasks open to": tasks.OPEN_TO,
+    "due tasks": tasks.DUE,
+    "newest tasks of a party": tasks.NEWEST_OF,
+    "newest open tasks of a party": tasks.NEWEST_OPEN_OF,
+    "rule": rules.RULE.get,
+    "rules of": rules.OF,
+    "approval": approvals.APPROVAL.get,
+    "pending approvals of": approvals.PENDING_OF,
+    "approval under a key": approvals.UNDER_KEY,
+    "overdue approvals": approvals.OVERDUE,
+    "newest approvals of": approvals.NEWEST_OF,
+    "held message": held.HELD.get,
+    "held for an approval": held.OF,
+    "trace": TRACE.get,
+    "attention": ATTENTION.get,
 }
 
 
@@ -67,6 +92,21 @@ def test_a_query_of_the_hot_path_is_answered_by_an_index(connection: sqlite3.Con
     for number in range(1, sql.count("?") + 1):
         sql = sql.replace("?", f":p{number}", 1)
     assert flaws(plan(connection, sql)) == []
+
+
+WALKS = {
+    "newest tasks": (tasks.NEWEST, "SCAN tasks"),
+    "newest open tasks": (tasks.NEWEST_OPEN, "SCAN tasks USING INDEX tasks_open"),
+    "newest approvals": (approvals.NEWEST, "SCAN approvals"),
+    "pending approvals": (approvals.PENDING, "SCAN approvals USING INDEX approvals_pending"),
+}
+"""They start at one end of the table, or of an index that holds nothing else, and stop at their limit."""
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_the_newest_are_read_from_the_end_without_sorting(connection: sqlite3.Connection, name: str) -> None:
+    sql, only = WALKS[name]
+    assert plan(connection, sql.replace("?", ":p")) == [only]
 
 
 @pytest.mark.parametrize(("unread", "folder", "order"), LISTINGS)

@@ -11,8 +11,27 @@ from rookery.domain.errors import InvalidRequest
 from rookery.domain.events import TokenIssued
 from rookery.domain.ids import OPERATOR
 from rookery.domain.principals import THE_HUB, Token
+from rookery.domain.traces import Trace
 from rookery.ports import Sent, Store, Transaction
-from rookery.testing.stores.samples import BEAR, FOX, NOW, OWL, posted, registered, shouted
+from rookery.testing.stores.held import FIRST
+from rookery.testing.stores.rules import TO_OWL
+from rookery.testing.stores.samples import (
+    BEAR,
+    FOX,
+    NOW,
+    OWL,
+    a_task,
+    an_approval,
+    asked,
+    handed_over,
+    held_back,
+    posted,
+    registered,
+    requested,
+    ruled,
+    shouted,
+)
+from rookery.testing.stores.traces import attention
 from tests.stores.support import KINDS, opened, peopled, sending
 
 PAIRS = list(itertools.permutations(KINDS, 2))
@@ -36,6 +55,13 @@ def lived_in(tx: Transaction) -> None:
     posted(tx, "to the operator", to=OPERATOR)
     tx.messages.remember(FOX, "key", Sent(message_id=first.id, digest=b"d" * 16))
     tx.tokens.add(Token(id="of-fox", digest=b"f" * 32, holder=FOX, created_at=NOW))
+    asked(tx)
+    handed_over(tx, a_task(1))
+    ruled(tx, TO_OWL)
+    requested(tx, an_approval("a-1"))
+    held_back(tx, FIRST)
+    tx.traces.put(Trace(id=first.id))
+    tx.attention.put_many([attention(OWL, first.id)])
     tx.deliveries.save(tx.deliveries.get(first.id, OWL).claimed(NOW, OWL, "rest"))  # pyright: ignore[reportOptionalMemberAccess]
 
 

@@ -6,14 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+from rookery.domain.errors import StorageUnavailable
 from rookery.stores.maildir.letters import Letters, place_in
 from rookery.stores.maildir.replay import Replay, removed_in
 from rookery.stores.maildir.segments import Place, Segments
 from rookery.stores.maildir.truth import FilesAndJournal, remembered_place
 from rookery.stores.tables.changes import Changes
-from rookery.stores.tables.connection import open_reader
+from rookery.stores.tables.connection import open_reader, open_writer
 from rookery.stores.tables.ground import Ground, sync_directory
 from rookery.stores.tables.group import Truth
+from rookery.stores.tables.migrations import migrate
 from rookery.stores.tables.transaction import TableTransaction
 
 _log = logging.getLogger(__name__)
@@ -138,10 +140,19 @@ class MaildirGround(Ground):
         return place
 
     def _former_index(self) -> sqlite3.Connection | None:
-        try:
-            return open_reader(self._former("")) if self._former("").exists() else None
-        except sqlite3.Error:
+        """With the schema of today: it may be older than the last step."""
+        if not self._former("").exists():
             return None
+        connection = None
+        try:
+            connection = open_writer(self._former(""), synchronous="NORMAL")
+            migrate(connection, self.directory)
+        except (sqlite3.Error, StorageUnavailable) as error:
+            _log.warning("The former index %s is no help: %s", self._former(""), error)
+            if connection is not None:
+                connection.close()
+            return None
+        return connection
 
     def _former(self, suffix: str) -> Path:
         return self.file.with_name(f"{self.file.name}.former{suffix}")

@@ -17,7 +17,7 @@ from rookery.stores.maildir.truth import Moves, difference_in, remember_place
 from rookery.stores.tables import prune, search
 from rookery.stores.tables.changes import Record
 from rookery.stores.tables.load import restore
-from rookery.stores.tables.rows import MESSAGE_COLUMNS, message_from
+from rookery.stores.tables.rows import DIGEST, MESSAGE_COLUMNS, message_from
 from rookery.stores.tables.transaction import TableTransaction
 
 _TELL_EVERY = 5_000
@@ -81,7 +81,7 @@ class Replay:
     def _apply(self, record: Record, line: Line) -> None:
         transaction = self._transaction
         connection = transaction.connection
-        about = record.get("message_id") if record["record"] != "message" else record["id"]
+        about = _message_it_goes_with(record)
         if about in self._removed_later or about in self.lost:
             return
         match record["record"]:
@@ -100,6 +100,10 @@ class Replay:
                 transaction.agents.touch(cast(str, record["id"]), cast(int, record["last_active"]))
             case "removed":
                 transaction.remove(list(cast(dict[str, object], record["messages"])))
+            case "rule_removed":
+                transaction.rules.remove(cast(str, record["agent"]), cast(str, record["target"]))
+            case "held_removed":
+                transaction.held.remove(cast(str, record["message_id"]))
             case "journal_emptied":
                 connection.execute("DELETE FROM events")
                 connection.execute("DELETE FROM audiences")
@@ -134,7 +138,7 @@ class Replay:
             return None
         try:
             row = self._former.execute(_FORMER, (message_id,)).fetchone()
-            return message_from(row) if row is not None and bytes(row[12]).hex() == digest else None
+            return message_from(row) if row is not None and bytes(row[DIGEST]).hex() == digest else None
         except Exception:  # the old index may be damaged in any way; then it is no help
             return None
 
@@ -154,9 +158,21 @@ class Replay:
     def _forget_the_lost(self) -> None:
         """Facts about messages that are gone would tell of what nobody can see."""
         if self.lost:
+            prune.remove_contact(self._transaction.connection, self.lost)
             prune.remove_events(self._transaction.connection, self.lost)
             prune.forget_clearings(self._transaction.connection, frozenset(self.lost))
             search.rids_may_repeat(self._transaction.connection)
+
+
+def _message_it_goes_with(record: Record) -> object:
+    """The message without which the record is not kept. A task outlives its request."""
+    match record["record"]:
+        case "message":
+            return record["id"]
+        case "task":
+            return None
+        case _:
+            return record.get("message_id")
 
 
 def removed_in(lines: Iterable[tuple[Place, Line]]) -> frozenset[str]:

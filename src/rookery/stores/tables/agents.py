@@ -8,22 +8,26 @@ from rookery.domain.agents import Agent
 from rookery.domain.names import same_name
 from rookery.stores.tables.changes import Changes, agent_record
 
-_COLUMNS = "id, name, kind, role, mode, manager, project, model_name, status, created_at, last_active, deleted_at"
-_GET = f"SELECT {_COLUMNS} FROM agents WHERE id = ?"
-_LIVING_BY_ID = f"SELECT {_COLUMNS} FROM agents WHERE id = ? AND deleted_at IS NULL"
-_LIVING_BY_NAME = f"SELECT {_COLUMNS} FROM agents WHERE same_name = ? AND deleted_at IS NULL"
-_LIVING = f"SELECT {_COLUMNS} FROM agents WHERE deleted_at IS NULL ORDER BY rid"
-_ALL = f"SELECT {_COLUMNS} FROM agents ORDER BY rid"
+COLUMNS = (
+    "id, name, kind, role, mode, manager, project, model_name, status, sleeping_until, created_at, last_active,"
+    " deleted_at"
+)
+_GET = f"SELECT {COLUMNS} FROM agents WHERE id = ?"
+_LIVING_BY_ID = f"SELECT {COLUMNS} FROM agents WHERE id = ? AND deleted_at IS NULL"
+_LIVING_BY_NAME = f"SELECT {COLUMNS} FROM agents WHERE same_name = ? AND deleted_at IS NULL"
+_LIVING = f"SELECT {COLUMNS} FROM agents WHERE deleted_at IS NULL ORDER BY rid"
+_ALL = f"SELECT {COLUMNS} FROM agents ORDER BY rid"
 # '.' is the character after '-', so the range holds exactly the ids that start with "<pair>-".
 _IDS_LIKE = "SELECT id FROM agents WHERE id = :pair OR (id > :pair || '-' AND id < :pair || '.')"
 _BORN = "SELECT born FROM agents WHERE id = ?"
 _ADD = (
     "INSERT INTO agents (id, name, same_name, kind, role, mode, manager, project, model_name, status,"
-    " created_at, last_active, deleted_at, born) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " sleeping_until, created_at, last_active, deleted_at, born)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _UPDATE = (
     "UPDATE agents SET name = ?, same_name = ?, kind = ?, role = ?, mode = ?, manager = ?, project = ?,"
-    " model_name = ?, status = ?, created_at = ?, last_active = ?, deleted_at = ? WHERE id = ?"
+    " model_name = ?, status = ?, sleeping_until = ?, created_at = ?, last_active = ?, deleted_at = ? WHERE id = ?"
 )
 _TOUCH = "UPDATE agents SET last_active = ? WHERE id = ?"
 
@@ -98,8 +102,8 @@ class AgentTable:
             _ADD,
             (
                 agent.id, agent.name, same_name(agent.name), agent.kind, agent.role, agent.mode,
-                agent.manager, agent.project, agent.model_name, agent.status, agent.created_at, agent.last_active,
-                agent.deleted_at, born,
+                agent.manager, agent.project, agent.model_name, agent.status, agent.sleeping_until,
+                agent.created_at, agent.last_active, agent.deleted_at, born,
             ),
         )  # fmt: skip
         if self._changes is not None:
@@ -111,8 +115,8 @@ class AgentTable:
             _UPDATE,
             (
                 agent.name, same_name(agent.name), agent.kind, agent.role, agent.mode, agent.manager,
-                agent.project, agent.model_name, agent.status, agent.created_at, agent.last_active,
-                agent.deleted_at, agent.id,
+                agent.project, agent.model_name, agent.status, agent.sleeping_until, agent.created_at,
+                agent.last_active, agent.deleted_at, agent.id,
             ),
         )  # fmt: skip
         if self._changes is not None:
@@ -133,5 +137,6 @@ class AgentTable:
 def agent_from(row: tuple[Any, ...]) -> Agent:
     return Agent(
         id=row[0], name=row[1], kind=row[2], role=row[3], mode=row[4], manager=row[5], project=row[6],
-        model_name=row[7], status=row[8], created_at=row[9], last_active=row[10], deleted_at=row[11],
+        model_name=row[7], status=row[8], sleeping_until=row[9], created_at=row[10], last_active=row[11],
+        deleted_at=row[12],
     )  # fmt: skip

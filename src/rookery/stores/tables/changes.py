@@ -2,6 +2,8 @@
 is told of each change. Each has a `record` key that names its kind; bytes are hexadecimal.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 
 from rookery.domain.agents import Agent
@@ -75,3 +77,16 @@ def channel_record(channel: Channel) -> Record:
 
 def pacing_record(sender: str, target: str, level: int, accepted: list[int]) -> Record:
     return {"record": "pacing", "sender": sender, "target": target, "level": level, "accepted": accepted}
+
+
+def paper_record(kind: str, paper: str) -> Record:
+    """Of what is kept whole as JSON."""
+    return {"record": kind, **msgspec.json.decode(paper, type=dict[str, object])}
+
+
+def removed_paper_record(kind: str, key: dict[str, str]) -> Record:
+    return {"record": f"{kind}_removed", **key}
+
+
+def attention_record(papers: Iterable[str]) -> Record:
+    return {"record": "attention", "given": [msgspec.json.decode(paper) for paper in papers]}

@@ -7,10 +7,15 @@ from typing import Any
 import msgspec
 
 from rookery.stores.tables import channels, journal
+from rookery.stores.tables.agents import COLUMNS as AGENT_COLUMNS
 from rookery.stores.tables.agents import agent_from
+from rookery.stores.tables.approvals import APPROVAL
+from rookery.stores.tables.asks import ASK
+from rookery.stores.tables.attention import ATTENTION
 from rookery.stores.tables.changes import (
     Record,
     agent_record,
+    attention_record,
     channel_record,
     conversation_record,
     delivery_record,
@@ -19,26 +24,30 @@ from rookery.stores.tables.changes import (
     idempotency_record,
     message_record,
     pacing_record,
+    paper_record,
     token_record,
 )
 from rookery.stores.tables.channels import channel_from
+from rookery.stores.tables.held import HELD
+from rookery.stores.tables.papers import Kind
 from rookery.stores.tables.rows import DELIVERY_COLUMNS, MESSAGE_COLUMNS, delivery_from, message_from
+from rookery.stores.tables.rules import RULE
+from rookery.stores.tables.tasks import TASK
 from rookery.stores.tables.tokens import token_from
+from rookery.stores.tables.traces import TRACE
 
-_AGENTS = (
-    "SELECT id, name, kind, role, mode, manager, project, model_name, status, created_at, last_active,"
-    " deleted_at, born FROM agents ORDER BY rid"
-)
+_AGENTS = f"SELECT {AGENT_COLUMNS}, born FROM agents ORDER BY rid"
 _MESSAGES = f"SELECT {', '.join(MESSAGE_COLUMNS)} FROM messages ORDER BY rid"
 _DELIVERIES = (
     f"SELECT m.id, {', '.join(f'd.{column}' for column in DELIVERY_COLUMNS)}"
     " FROM deliveries AS d CROSS JOIN messages AS m ON m.rid = d.message ORDER BY d.rid"
 )
+_PAPERS: tuple[Kind[Any], ...] = (ASK, TASK, RULE, APPROVAL, HELD, TRACE)
 _COUNT = " + ".join(
     f"(SELECT count(*) FROM {table})"
     for table in (
         "agents", "conversations", "messages", "deliveries", "idempotency", "tokens", "channels", "pacing",
-        "events",
+        "asks", "tasks", "rules", "approvals", "held", "traces", "attention", "events",
     )
 )  # fmt: skip
 
@@ -51,7 +60,7 @@ def records(cursor: sqlite3.Cursor) -> Iterator[Record]:
     (count,) = rows(f"SELECT {_COUNT}").fetchone()
     (position,) = rows(journal.END).fetchone()
     yield header_record(records=count, position=position)
-    yield from (agent_record(agent_from(row), row[12]) for row in rows(_AGENTS))
+    yield from (agent_record(agent_from(row), row[13]) for row in rows(_AGENTS))
     yield from (conversation_record(*row) for row in rows("SELECT id, last_seq FROM conversations"))
     yield from (message_record(message_from(row)) for row in rows(_MESSAGES))
     yield from (delivery_record(delivery_from(row[0], row[1:])) for row in rows(_DELIVERIES))
@@ -64,6 +73,9 @@ def records(cursor: sqlite3.Cursor) -> Iterator[Record]:
     )
     yield from (channel_record(channel_from(row)) for row in rows(channels.ALL))
     yield from (_pacing(row) for row in rows("SELECT sender, target, level, accepted FROM pacing"))
+    for kind in _PAPERS:
+        yield from (paper_record(kind.name, kind.checked(paper)) for (paper,) in rows(kind.all))
+    yield from (attention_record([ATTENTION.checked(paper)]) for (paper,) in rows(ATTENTION.all))
     yield from (
         event_record(*row)
         for row in rows(

@@ -90,6 +90,13 @@ def damaged_message(message_id: str) -> StorageDamaged:
     )
 
 
+def damaged_paper(kind: str, why: str) -> StorageDamaged:
+    return StorageDamaged(
+        f"A stored {kind} is not what was written ({why}). It is not served; a backup can bring it back.",
+        kind=kind,
+    )
+
+
 def unavailable(place: Path, why: str) -> StorageUnavailable:
     return StorageUnavailable(
         f"The data in {place} cannot be used ({why}); check that the directory exists, is yours and can be "

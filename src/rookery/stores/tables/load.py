@@ -7,13 +7,18 @@ from typing import TypeVar
 import msgspec
 
 from rookery.domain.agents import Agent
+from rookery.domain.approvals import Approval, Held
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import InvalidRequest
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import RANKS, Message
 from rookery.domain.pacing import Pace
+from rookery.domain.permissions import Rule
 from rookery.domain.principals import Token
+from rookery.domain.tasks import Task
+from rookery.domain.traces import Attention, Trace
 from rookery.ports import Sent
 from rookery.stores.tables.changes import FORMAT, Record, event_record
 from rookery.stores.tables.facts import fact_from
@@ -50,6 +55,9 @@ _USED = (
     "SELECT EXISTS (SELECT 1 FROM agents) OR EXISTS (SELECT 1 FROM messages)"
     " OR EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM idempotency)"
     " OR EXISTS (SELECT 1 FROM channels) OR EXISTS (SELECT 1 FROM pacing)"
+    " OR EXISTS (SELECT 1 FROM asks) OR EXISTS (SELECT 1 FROM tasks) OR EXISTS (SELECT 1 FROM rules)"
+    " OR EXISTS (SELECT 1 FROM approvals) OR EXISTS (SELECT 1 FROM held)"
+    " OR EXISTS (SELECT 1 FROM traces) OR EXISTS (SELECT 1 FROM attention)"
     " OR EXISTS (SELECT 1 FROM tokens WHERE holder <> 'operator')"
     " OR EXISTS (SELECT 1 FROM events WHERE type NOT IN ('token_issued', 'token_revoked'))"
 )
@@ -203,6 +211,34 @@ def _pacing(transaction: TableTransaction, record: Record) -> None:
     transaction.pacing.put(_field(record, "sender", str), _field(record, "target", str), pace)
 
 
+def _ask(transaction: TableTransaction, record: Record) -> None:
+    transaction.asks.put(_as(record, Ask))
+
+
+def _task(transaction: TableTransaction, record: Record) -> None:
+    transaction.tasks.put(_as(record, Task))
+
+
+def _rule(transaction: TableTransaction, record: Record) -> None:
+    transaction.rules.put(_as(record, Rule))
+
+
+def _approval(transaction: TableTransaction, record: Record) -> None:
+    transaction.approvals.put(_as(record, Approval))
+
+
+def _held(transaction: TableTransaction, record: Record) -> None:
+    transaction.held.put(_as(record, Held))
+
+
+def _trace(transaction: TableTransaction, record: Record) -> None:
+    transaction.traces.put(_as(record, Trace))
+
+
+def _attention(transaction: TableTransaction, record: Record) -> None:
+    transaction.attention.put_many(_field(record, "given", list[Attention]))
+
+
 _RESTORERS: dict[str, Callable[[TableTransaction, Record], None]] = {
     "agent": _agent,
     "conversation": _conversation,
@@ -213,6 +249,13 @@ _RESTORERS: dict[str, Callable[[TableTransaction, Record], None]] = {
     "idempotency": _idempotency,
     "channel": _channel,
     "pacing": _pacing,
+    "ask": _ask,
+    "task": _task,
+    "rule": _rule,
+    "approval": _approval,
+    "held": _held,
+    "trace": _trace,
+    "attention": _attention,
 }
 
 

@@ -45,13 +45,21 @@ def recipients(connection: sqlite3.Connection, rid: int) -> list[str]:
 
 
 def remove(connection: sqlite3.Connection, found: Sequence[Found]) -> None:
-    """The messages, their deliveries, keys and words. `remove_events` follows, once for all of them."""
+    """The messages, their deliveries, keys, words and asks. `remove_events` follows, once for all of them."""
     rids = [(rid,) for rid, _, _ in found]
     ids = [(message_id,) for _, message_id, _ in found]
     search.forget(connection, [rid for rid, _, _ in found])
     connection.executemany("DELETE FROM deliveries WHERE message = ?", rids)
     connection.executemany("DELETE FROM idempotency WHERE message_id = ?", ids)
     connection.executemany("DELETE FROM messages WHERE rid = ?", rids)
+    remove_contact(connection, [message_id for _, message_id, _ in found])
+
+
+def remove_contact(connection: sqlite3.Connection, message_ids: Sequence[str]) -> None:
+    """That an answer to them is awaited, or that they wait to be sent."""
+    ids = [(message_id,) for message_id in message_ids]
+    connection.executemany("DELETE FROM asks WHERE message_id = ?", ids)
+    connection.executemany("DELETE FROM held WHERE message_id = ?", ids)
 
 
 def forget_clearings(connection: sqlite3.Connection, gone: frozenset[str]) -> None:

@@ -11,8 +11,9 @@ PRIORITIES: tuple[Priority, ...] = tuple(sorted(RANKS, key=lambda priority: RANK
 
 MESSAGE_COLUMNS = (
     "id", "conversation", "seq", "sender", "recipient", "type", "reply_to", "thread", "pattern", "priority",
-    "created_at", "expires_at", "digest", "content", "metadata",
+    "created_at", "expires_at", "trace", "hops", "task", "digest", "content", "metadata",
 )  # fmt: skip
+DIGEST = MESSAGE_COLUMNS.index("digest")
 DELIVERY_COLUMNS = (
     "recipient", "folder", "stored_at", "handed_off_at", "handed_off_via", "seen_at", "seen_via",
     "claimed_at", "claimed_by", "expiries", "completed_at", "completed_by", "result", "error", "note",
@@ -53,7 +54,8 @@ def message_row(message: Message) -> tuple[object, ...]:
     return (
         message.id, message.conversation, message.seq, message.sender, message.recipient, message.type,
         message.reply_to, message.thread, message.pattern, RANKS[message.priority], message.created_at,
-        message.expires_at, message.digest(), message.content, message.metadata,
+        message.expires_at, message.trace, message.hops, message.task, message.digest(), message.content,
+        message.metadata,
     )  # fmt: skip
 
 
@@ -64,11 +66,11 @@ def message_from(row: tuple[Any, ...]) -> Message:
         message = Message(
             id=row[0], conversation=row[1], seq=row[2], sender=row[3], recipient=row[4], type=row[5],
             reply_to=row[6], thread=row[7], pattern=row[8], priority=PRIORITIES[rank], created_at=row[10],
-            expires_at=row[11], content=row[13], metadata=row[14],
+            expires_at=row[11], trace=row[12], hops=row[13], task=row[14], content=row[16], metadata=row[17],
         )  # fmt: skip
     except (IndexError, TypeError) as exc:
         raise damaged_message(str(row[0])) from exc
-    if message.digest() != row[12]:
+    if message.digest() != row[DIGEST]:
         raise damaged_message(str(row[0]))
     return message
 

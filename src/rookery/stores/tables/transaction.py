@@ -7,15 +7,22 @@ from rookery.domain.deliveries import Folder
 from rookery.stores.tables import prune as pruning
 from rookery.stores.tables import search
 from rookery.stores.tables.agents import AgentTable
+from rookery.stores.tables.approvals import ApprovalTable
+from rookery.stores.tables.asks import AskTable
+from rookery.stores.tables.attention import AttentionTable
 from rookery.stores.tables.changes import Changes
 from rookery.stores.tables.channels import ChannelTable
 from rookery.stores.tables.deliveries import DeliveryTable
 from rookery.stores.tables.faults import ReadOnly
+from rookery.stores.tables.held import HeldTable
 from rookery.stores.tables.journal import JournalTable
 from rookery.stores.tables.messages import MessageTable
 from rookery.stores.tables.pacing import PacingTable
 from rookery.stores.tables.pen import Pen
+from rookery.stores.tables.rules import RuleTable
+from rookery.stores.tables.tasks import TaskTable
 from rookery.stores.tables.tokens import TokenTable
+from rookery.stores.tables.traces import TraceTable
 
 Mark = tuple[int, int]
 
@@ -39,6 +46,13 @@ class TableTransaction:
         self.tokens = TokenTable(connection, changes)
         self.channels = ChannelTable(connection, changes, writable=writable)
         self.pacing = PacingTable(connection, changes)
+        self.asks = AskTable(connection, changes, writable=writable)
+        self.tasks = TaskTable(connection, changes, writable=writable)
+        self.rules = RuleTable(connection, changes, writable=writable)
+        self.approvals = ApprovalTable(connection, changes, writable=writable)
+        self.held = HeldTable(connection, changes, writable=writable)
+        self.traces = TraceTable(self.pen, changes, writable=writable)
+        self.attention = AttentionTable(self.pen, changes, writable=writable)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -88,13 +102,18 @@ class TableTransaction:
             self.pen.connection.execute("ROLLBACK")
         self.journal.rolled_back()
         self.messages.rolled_back()
-        self.agents.forget()
+        self._forget_what_is_known()
         self._end()
 
     def forget(self) -> None:
         """What the tables know by heart is out of date."""
         self.messages.forget()
+        self._forget_what_is_known()
+
+    def _forget_what_is_known(self) -> None:
         self.agents.forget()
+        self.traces.forget()
+        self.attention.forget()
 
     def _end(self) -> None:
         self.replaced = False

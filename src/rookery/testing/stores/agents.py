@@ -11,7 +11,8 @@ from rookery.testing.stores.samples import BEAR, FOX, NOW, OWL, an_agent, journa
 
 class AgentContract(StoreCase):
     async def test_an_agent_is_kept_with_every_field(self, store: Store, directory: Path) -> None:
-        fox, bare = an_agent(FOX), replace(an_agent(OWL), manager=None, project=None, model_name=None)
+        fox = replace(an_agent(FOX), status="sleeping", sleeping_until=NOW + 9)
+        bare = replace(an_agent(OWL), manager=None, project=None, model_name=None)
         await store.write(lambda tx: registered(tx, fox, bare))
         assert await store.read(lambda tx: (tx.agents.get(FOX), tx.agents.get(OWL))) == (fox, bare)
         await store.close()
@@ -33,7 +34,10 @@ class AgentContract(StoreCase):
         assert await store.read(lambda tx: tx.agents.find(FOX)) == fox
 
     async def test_an_update_replaces_the_agent(self, store: Store) -> None:
-        renamed = replace(an_agent(FOX, "builder"), role="worker", mode="supervised", manager=None, status="idle")
+        renamed = replace(
+            an_agent(FOX, "builder"), role="worker", mode="supervised", manager=None, status="sleeping",
+            sleeping_until=NOW + 9,
+        )  # fmt: skip
 
         def work(tx: Transaction) -> None:
             registered(tx, FOX)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rookery.domain.approvals import Held
 from rookery.domain.pacing import Pace
+from rookery.domain.permissions import Rule
+from rookery.domain.traces import Trace
 from rookery.ports import InboxQuery, Sent, Store, Transaction
 from rookery.testing.stores.case import StoreCase
 from rookery.testing.stores.inbox import change, claimed, cleared, done
@@ -20,11 +23,18 @@ from rookery.testing.stores.samples import (
     OWL,
     Mishap,
     a_channel,
+    a_task,
+    an_approval,
+    asked,
     contents,
     founded,
+    handed_over,
+    held_back,
     journal,
     posted,
     registered,
+    requested,
+    ruled,
     said,
     shouted,
 )
@@ -47,7 +57,8 @@ def everything(tx: Transaction) -> tuple[object, ...]:
         [tx.agents.born_at(agent_id) for agent_id in (FOX, OWL, BEAR)],
         tx.tokens.by_digest(TOKEN.digest), tx.tokens.by_digest(OTHER.digest), tx.pacing.get(FOX, OWL),
         tx.messages.sent_under(FOX, "key"), tx.deliveries.queue_stats(),
-        list(tx.channels.all()), [tx.deliveries.stats(agent_id) for agent_id in (FOX, OWL, BEAR)],
+        list(tx.channels.all()), list(tx.held.of("a-1")), tx.traces.get("m-0"),
+        [tx.deliveries.stats(agent_id) for agent_id in (FOX, OWL, BEAR)],
         list(tx.deliveries.inbox(InboxQuery(recipient=OWL, order="urgency"))),
     )  # fmt: skip
 
@@ -74,6 +85,12 @@ class ExportContract(StoreCase):
             posted(tx, "answer", sender=BEAR, to=FOX, parent=question)
             tx.messages.remember(FOX, "key", Sent(message_id=question.id, digest=b"\0\1"))
             tx.agents.touch(OWL, NOW + 77)
+            asked(tx, to=BEAR)
+            handed_over(tx, a_task(1), a_task(2, parent="task-1", not_before=NOW + 9))
+            ruled(tx, Rule(agent=FOX, target=OWL, permission="deny"))
+            requested(tx, an_approval("a-1", key="é"))
+            held_back(tx, Held(message_id="m-0", approval="a-1", sender=FOX, to=OWL, content="may I?"))
+            tx.traces.put(Trace(id="m-0", messages=3))
 
         await store.write(work)
         for move in (done, claimed, cleared):

@@ -9,16 +9,43 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from rookery.domain.agents import Agent
-from rookery.domain.events import Fact, MessageSent
+from rookery.domain.events import (
+    ApprovalAnswered,
+    ApprovalUsed,
+    Fact,
+    MessageDropped,
+    MessageSent,
+    TaskPosted,
+    TaskStarted,
+)
 from rookery.domain.ids import BROADCAST
 from rookery.domain.principals import Principal
+from rookery.ports import Transaction
 from rookery.services.agents import Change, Registration
 from rookery.services.inbox import Completion
 from rookery.services.messaging import Draft
 from rookery.testing.stores.case import StoreCase
+from rookery.testing.stores.held import FIRST
 from rookery.testing.stores.laws import replayed, stored
 from rookery.testing.stores.machine import StoreMachine
-from rookery.testing.stores.samples import journal
+from rookery.testing.stores.rules import TO_ANYBODY, TO_OWL, removed
+from rookery.testing.stores.samples import (
+    BY_FOX,
+    FOX,
+    NOW,
+    OWL,
+    a_task,
+    an_approval,
+    ask_ended,
+    asked,
+    handed_over,
+    held_back,
+    journal,
+    registered,
+    requested,
+    ruled,
+    task_ended,
+)
 from rookery.testing.stores.switchboard import CLAIM_RULES, Switchboard
 from rookery.testing.stores.world import THE_OPERATOR
 
@@ -28,6 +55,32 @@ EXAMPLES_PER_HISTORY = 5
 
 def of(agent: Agent) -> Principal:
     return Principal(agent.id, f"token-of-{agent.id}")
+
+
+def contact_is_made(tx: Transaction) -> None:
+    """Each fact of contact, and the change that it tells of."""
+    registered(tx, FOX, OWL)
+    ask = asked(tx)
+    ask_ended(tx, ask.answered(NOW, "m-2"))
+    task = a_task(tx.tasks.next_number())
+    handed_over(tx, task)
+    posted, started = task.posted(ask.message_id), task.posted(ask.message_id).started(NOW)
+    for fact in (TaskPosted(task=posted), TaskStarted(task=started)):
+        tx.tasks.put(fact.task)
+        tx.journal.record(fact, at=NOW, by=BY_FOX, audience=())
+    task_ended(tx, started.ended(NOW, OWL, "completed", result="done"))
+    ruled(tx, TO_OWL, TO_ANYBODY)
+    removed(tx, TO_OWL)
+    approval = an_approval("a-1")
+    requested(tx, approval)
+    answered = approval.answered(NOW, "operator", "denied")
+    for fact in (ApprovalAnswered(approval=answered), ApprovalUsed(approval=answered.used(NOW))):
+        tx.approvals.put(fact.approval)
+        tx.journal.record(fact, at=NOW, by=BY_FOX, audience=())
+    held_back(tx, FIRST)
+    tx.held.remove(FIRST.message_id)
+    dropped = MessageDropped(message_id=FIRST.message_id, approval="a-1", sender=FOX, recipient=OWL)
+    tx.journal.record(dropped, at=NOW, by=BY_FOX, audience=())
 
 
 class HistoryContract(StoreCase):
@@ -106,4 +159,5 @@ class HistoryContract(StoreCase):
         assert await hub.inbox.prune(THE_OPERATOR, before=hub.clock.now(), folders=("done",)) > 0
         await hub.access.record_refusal(of(bear), "prune", "only the operator may")
         await hub.messaging.send(of(owl), Draft(to=bear.id, content="too late"))
+        await hub.store.write(contact_is_made)
         await hub.agents.delete(THE_OPERATOR, bear.id)

@@ -15,6 +15,7 @@ from rookery.domain.ids import BROADCAST
 from rookery.domain.messages import Message
 from rookery.ports import Store, Transaction
 from rookery.testing.stores.case import StoreCase
+from rookery.testing.stores.papers import APPROVAL, ASK, RULE, TASK
 from rookery.testing.stores.samples import (
     BEAR,
     BY_FOX,
@@ -47,6 +48,7 @@ FACTS: list[Fact] = [
         model_name=None,
     ),
     events.AgentStatusChanged(agent_id=FOX, previous_status="idle", status="awaiting_approval"),
+    events.AgentStatusChanged(agent_id=FOX, previous_status="idle", status="sleeping", sleeping_until=NOW + 9),
     events.AgentDeleted(agent_id=FOX, name="new", at=NOW),
     events.MessageSent(message_id=M),
     events.MessageStored(message_id=M, sender=FOX, recipient="broadcast", recipients=(OWL, BEAR), at=NOW),
@@ -64,6 +66,19 @@ FACTS: list[Fact] = [
     events.ChannelJoined(channel="build", member=BEAR),
     events.ChannelLeft(channel="build", member=OWL),
     events.ChannelArchived(channel="build", at=NOW),
+    events.AskOpened(ask=ASK),
+    events.AskEnded(ask=ASK),
+    events.TaskOpened(task=TASK),
+    events.TaskPosted(task=TASK),
+    events.TaskStarted(task=TASK),
+    events.TaskEnded(task=TASK),
+    events.RuleSet(rule=RULE),
+    events.RuleRemoved(agent=FOX, target="*"),
+    events.ApprovalRequested(approval=APPROVAL),
+    events.ApprovalAnswered(approval=APPROVAL),
+    events.ApprovalUsed(approval=APPROVAL),
+    events.MessageHeld(message_id="m-3", approval="a-1", sender=FOX, recipient="#ops"),
+    events.MessageDropped(message_id="m-3", approval="a-1", sender=FOX, recipient="#ops"),
     events.TokenIssued(token_id=TOKEN.id, holder=FOX),
     events.TokenRevoked(token_id=TOKEN.id, holder="operator"),
     events.AccessRefused(action="claim", reason="'not' yours"),

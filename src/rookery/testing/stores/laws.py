@@ -6,8 +6,8 @@ from itertools import combinations_with_replacement
 from rookery.domain.agents import Agent
 from rookery.domain.conversations import broadcast_conversation, direct_conversation
 from rookery.domain.deliveries import Delivery
-from rookery.domain.events import View
 from rookery.domain.ids import HUB, OPERATOR
+from rookery.domain.view import View
 from rookery.ports import Transaction
 
 _PAGE = 50
@@ -20,7 +20,7 @@ def replayed(tx: Transaction) -> View:
         for entry in page:
             view.apply(entry)
         position = page[-1].position
-    return View(_lifeless(view.agents), view.messages, view.deliveries, view.channels)
+    return replace(view, agents=_lifeless(view.agents))
 
 
 def stored(tx: Transaction) -> View:
@@ -43,7 +43,16 @@ def stored(tx: Transaction) -> View:
         for message_id in messages
         for delivery in tx.deliveries.of_message(message_id)
     }
-    return View(_lifeless(agents), messages, deliveries, channels)
+    return View(
+        _lifeless(agents),
+        messages,
+        deliveries,
+        channels,
+        asks={ask.message_id: ask for ask in tx.asks.all()},
+        tasks={task.id: task for task in tx.tasks.all()},
+        rules={(rule.agent, rule.target): rule for rule in tx.rules.all()},
+        approvals={approval.id: approval for approval in tx.approvals.all()},
+    )
 
 
 def _lifeless(agents: dict[str, Agent]) -> dict[str, Agent]:

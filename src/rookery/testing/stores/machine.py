@@ -17,13 +17,13 @@ from rookery.domain.messages import Message
 from rookery.ports import InboxItem, Transaction
 from rookery.services.messaging import Receipt
 from rookery.services.posting import Letter
-from rookery.testing.stores.channel_traffic import ChannelTraffic
-from rookery.testing.stores.samples import Mishap, journal
+from rookery.testing.stores.contact_traffic import ContactTraffic
+from rookery.testing.stores.samples import Mishap, a_task, asked, handed_over, journal
 from rookery.testing.stores.switchboard import CLAIM_RULES
 from rookery.testing.stores.world import THE_OPERATOR, picks
 
 
-class StoreMachine(ChannelTraffic):
+class StoreMachine(ContactTraffic):
     """The day's traffic, and what befalls it: time, haste, failures, pruning, crashes."""
 
     # -- time ------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class StoreMachine(ChannelTraffic):
 
     # -- failures --------------------------------------------------------------------------------------
 
-    @rule(sender=picks, to=picks, changes=st.integers(0, 4))
+    @rule(sender=picks, to=picks, changes=st.integers(0, 5))
     def a_work_fails_half_way_between_two_sends(self, sender: int, to: int, changes: int) -> None:
         by, target = self.speaker(sender), self.agent(to).id
         target = OPERATOR if by.id == target else target
@@ -140,6 +140,9 @@ class StoreMachine(ChannelTraffic):
         if changes > 2 and (delivery := tx.deliveries.next_open(agent.id, self.now())):
             tx.deliveries.save(delivery.claimed(self.now(), agent.id, "rest"))
         if changes > 3:
+            asked(tx, to=agent.id)
+            handed_over(tx, a_task(tx.tasks.next_number()))
+        if changes > 4:
             tx.prune(before=self.now() + 1, folders=("new", "cur", "done", "dead"))
         raise Mishap
 

@@ -29,10 +29,10 @@ class MessageContract(StoreCase):
         full = Message(
             id="0" * 25 + "1", conversation=DM, seq=1, sender=FOX, recipient=OWL, type="reply", content="hi",
             metadata='{"a": [1, "ü"]}', reply_to="0" * 26, thread="0" * 26, pattern="ask", priority="urgent",
-            created_at=NOW, expires_at=NOW + 5,
+            created_at=NOW, expires_at=NOW + 5, trace="0" * 26, hops=3, task="task-1",
         )  # fmt: skip
         bare = replace(full, id="0" * 25 + "2", seq=2, type="direct", reply_to=None, pattern=None,
-                       expires_at=None, priority="low")  # fmt: skip
+                       expires_at=None, priority="low", trace=None, hops=0, task=None)  # fmt: skip
 
         def work(tx: Transaction) -> None:
             for message in (full, bare):

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rookery.domain.agents import Agent
+from rookery.domain.approvals import Approval
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
 from rookery.domain.deliveries import Delivery
-from rookery.domain.events import View
 from rookery.domain.messages import RANKS, Message
+from rookery.domain.permissions import Rule
+from rookery.domain.tasks import Task
+from rookery.domain.view import View
 from rookery.ports import InboxItem, InboxQuery, InboxStats
 
 Key = tuple[str, str]
@@ -21,6 +25,10 @@ class Model:
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     deliveries: dict[Key, Delivery] = field(default_factory=dict[Key, Delivery])
     channels: dict[str, Channel] = field(default_factory=dict[str, Channel])
+    asks: dict[str, Ask] = field(default_factory=dict[str, Ask])
+    tasks: dict[str, Task] = field(default_factory=dict[str, Task])
+    rules: dict[Key, Rule] = field(default_factory=dict[Key, Rule])
+    approvals: dict[str, Approval] = field(default_factory=dict[str, Approval])
     numbers: dict[str, int] = field(default_factory=dict[str, int])
 
     # -- what happened -------------------------------------------------------------------------------
@@ -62,6 +70,7 @@ class Model:
         ]
         for message_id in finished:
             del self.messages[message_id]
+            self.asks.pop(message_id, None)
         self.deliveries = {key: value for key, value in self.deliveries.items() if key[0] in self.messages}
         return len(finished)
 
@@ -69,7 +78,16 @@ class Model:
 
     def view(self) -> View:
         agents = {agent.id: replace(agent, last_active=0) for agent in self.agents.values()}
-        return View(agents, dict(self.messages), dict(self.deliveries), dict(self.channels))
+        return View(
+            agents,
+            dict(self.messages),
+            dict(self.deliveries),
+            dict(self.channels),
+            asks=dict(self.asks),
+            tasks=dict(self.tasks),
+            rules=dict(self.rules),
+            approvals=dict(self.approvals),
+        )
 
     def living(self) -> list[Agent]:
         return [agent for agent in self.agents.values() if agent.living]

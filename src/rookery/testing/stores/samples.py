@@ -1,14 +1,30 @@
-"""Agents and messages to try a store with. They are made the way the services make them."""
+"""What to try a store with: agents, messages and what comes of them, made the way the services make them."""
 
 import random
 from collections.abc import Sequence
 
 from rookery.domain.agents import Agent
+from rookery.domain.approvals import Approval, Held
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
-from rookery.domain.events import AgentRegistered, ChannelCreated, Entry
+from rookery.domain.events import (
+    AgentRegistered,
+    ApprovalRequested,
+    AskEnded,
+    AskOpened,
+    ChannelCreated,
+    Entry,
+    MessageHeld,
+    RuleSet,
+    TaskEnded,
+    TaskOpened,
+    audience,
+)
 from rookery.domain.ids import BROADCAST, MessageIds
 from rookery.domain.messages import Message, Priority
+from rookery.domain.permissions import Rule
 from rookery.domain.principals import Principal
+from rookery.domain.tasks import Task, task_id
 from rookery.ports import InboxItem, Transaction
 from rookery.services.posting import Letter, Posting
 
@@ -109,6 +125,92 @@ def said(tx: Transaction, content: str, channel: Channel, mentioned: Sequence[st
         channel=channel,
     )
     return posting.post(tx, letter, now=NOW, by=BY_FOX)
+
+
+def asked(
+    tx: Transaction,
+    content: str = "why?",
+    *,
+    by: str = FOX,
+    to: str = OWL,
+    deadline: int = NOW + 60_000,
+    at: int = NOW,
+) -> Ask:
+    """A question, and that its asker waits."""
+    question = posted(tx, content, sender=by, to=to, at=at)
+    ask = Ask(message_id=question.id, asker=by, target=to, depth=1, asked_at=at, deadline=deadline)
+    tx.asks.put(ask)
+    tx.journal.record(AskOpened(ask=ask), at=at, by=BY_FOX, audience=audience(by, to))
+    return ask
+
+
+def ask_ended(tx: Transaction, ask: Ask) -> None:
+    """`ask` as it ended."""
+    tx.asks.put(ask)
+    tx.journal.record(AskEnded(ask=ask), at=NOW, by=BY_FOX, audience=audience(ask.asker, ask.target))
+
+
+def a_task(
+    number: int,
+    *,
+    requester: str = FOX,
+    assignee: str = OWL,
+    parent: str | None = None,
+    not_before: int | None = None,
+) -> Task:
+    return Task(
+        id=task_id(number), requester=requester, assignee=assignee, request=f"do {number}", parent=parent,
+        origin=f"dm:{FOX}:operator", not_before=not_before, created_at=NOW,
+    )  # fmt: skip
+
+
+def handed_over(tx: Transaction, *tasks: Task) -> None:
+    """Add tasks together with the fact that they were opened."""
+    for task in tasks:
+        tx.tasks.put(task)
+        parties = audience(task.requester, task.assignee)
+        tx.journal.record(TaskOpened(task=task), at=NOW, by=BY_FOX, audience=parties)
+
+
+def task_ended(tx: Transaction, task: Task) -> None:
+    """`task` as it ended."""
+    tx.tasks.put(task)
+    parties = audience(task.requester, task.assignee)
+    tx.journal.record(TaskEnded(task=task), at=NOW, by=BY_FOX, audience=parties)
+
+
+def ruled(tx: Transaction, *rules: Rule) -> None:
+    """Set rules together with the fact that they were set."""
+    for rule in rules:
+        tx.rules.put(rule)
+        tx.journal.record(RuleSet(rule=rule), at=NOW, by=BY_FOX, audience=())
+
+
+def an_approval(
+    approval_id: str, *, agent: str = FOX, key: str | None = None, expires_at: int = NOW + 60_000
+) -> Approval:
+    return Approval(
+        id=approval_id, kind="contact", agent=agent, tool="ask", arguments=(("to", OWL),), nonce="n", digest="d",
+        created_at=NOW, expires_at=expires_at, key=key,
+    )  # fmt: skip
+
+
+def requested(tx: Transaction, *approvals: Approval) -> None:
+    """Add approvals together with the fact that they were requested."""
+    for approval in approvals:
+        tx.approvals.put(approval)
+        fact = ApprovalRequested(approval=approval)
+        tx.journal.record(fact, at=NOW, by=BY_FOX, audience=audience(approval.agent))
+
+
+def held_back(tx: Transaction, *messages: Held) -> None:
+    """Keep messages together with the fact that they wait for an approval."""
+    for held in messages:
+        tx.held.put(held)
+        fact = MessageHeld(
+            message_id=held.message_id, approval=held.approval, sender=held.sender, recipient=held.to
+        )
+        tx.journal.record(fact, at=NOW, by=BY_FOX, audience=audience(held.sender))
 
 
 def journal(tx: Transaction) -> Sequence[Entry]:

@@ -4,21 +4,30 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from rookery.domain.approvals import ApprovalRules
 from rookery.domain.ids import MessageIds
 from rookery.domain.pacing import PacingRules
+from rookery.domain.traces import TraceRules
 from rookery.ports import Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import Agents
 from rookery.services.channels import Channels
+from rookery.services.closing import Closing
+from rookery.services.departure import Departure
 from rookery.services.expiry import ClaimRules, Expiry
+from rookery.services.holding import Holding
 from rookery.services.inbox import Inbox
 from rookery.services.messaging import Messaging
 from rookery.services.notices import Notices
+from rookery.services.pacing import Pacer
 from rookery.services.posting import Posting
 from rookery.services.relay import Relay
+from rookery.services.tracing import Tracing
 from rookery.testing.stores.samples import NOW
 
 CLAIM_RULES = ClaimRules(silence=10_000, most=2)
+TRACE_RULES = TraceRules(most_hops=1_000_000, most_messages=1_000_000)
+"""Histories of random answers to random messages go on for as long as they like."""
 
 
 class HandClock:
@@ -46,14 +55,15 @@ class Switchboard:
     async def start(self) -> None:
         self.store = store = self._make_store(self._directory)
         await store.open()
-        clock, posting = self.clock, self.posting
+        clock, posting, closing = self.clock, self.posting, Closing(self.posting)
+        holding, tracing, pacer = Holding(ApprovalRules()), Tracing(TRACE_RULES), Pacer(PacingRules())
         self.relay = Relay(store, clock)
         self.access = Access(store, clock, guarded=True, rate=RateRules())
-        self.agents = Agents(store, clock, self.access)
-        self.messaging = Messaging(store, clock, posting, self.relay, PacingRules())
+        self.agents = Agents(store, clock, self.access, Departure(closing))
+        self.messaging = Messaging(store, clock, posting, self.relay, holding, tracing, pacer)
         self.channels = Channels(store, clock)
-        self.inbox = Inbox(store, clock)
-        self.expiry = Expiry(store, clock, Notices(posting), CLAIM_RULES)
+        self.inbox = Inbox(store, clock, closing)
+        self.expiry = Expiry(store, clock, Notices(posting), closing, CLAIM_RULES)
         await self.relay.start()
 
     async def stop(self) -> None:

@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from rookery.domain.asks import Ask
 from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import Overloaded
 from rookery.domain.events import MessageSent
 from rookery.domain.messages import Message
 from rookery.domain.pacing import Pace
+from rookery.domain.traces import Trace
 from rookery.ports import Sent, Store, Transaction
 from rookery.testing.stores.case import StoreCase
+from rookery.testing.stores.held import FIRST, SECOND
 from rookery.testing.stores.journal import noted
 from rookery.testing.stores.messages import DM
+from rookery.testing.stores.rules import TO_ANYBODY, TO_OWL
 from rookery.testing.stores.samples import (
     BEAR,
     FOX,
@@ -23,7 +27,9 @@ from rookery.testing.stores.samples import (
     OWL,
     Mishap,
     a_channel,
+    a_task,
     an_agent,
+    an_approval,
     contents,
     journal,
     posted,
@@ -31,9 +37,13 @@ from rookery.testing.stores.samples import (
     shouted,
 )
 from rookery.testing.stores.tokens import OTHER, TOKEN
+from rookery.testing.stores.traces import attention
 
 MOST_TRIED = 50_000
 """Works to pile up in front of a writer that stands still: some bound must show before that many."""
+
+PRESENT_ASK = Ask(message_id="m-1", asker=FOX, target=OWL, depth=1, asked_at=NOW, deadline=NOW + 9)
+ASK = Ask(message_id="m-2", asker=OWL, target=OWL, depth=2, asked_at=NOW, deadline=NOW + 9)
 
 CHANGES: dict[str, Callable[[Transaction, Delivery], object]] = {
     "agents.add": lambda tx, _: tx.agents.add(an_agent(BEAR)),
@@ -47,6 +57,20 @@ CHANGES: dict[str, Callable[[Transaction, Delivery], object]] = {
     "tokens.add": lambda tx, _: tx.tokens.add(OTHER),
     "tokens.revoke": lambda tx, _: tx.tokens.revoke(TOKEN.id, NOW),
     "channels.put": lambda tx, _: tx.channels.put(a_channel("build", FOX, BEAR)),
+    "asks.put": lambda tx, _: tx.asks.put(ASK),
+    "asks.put again": lambda tx, _: tx.asks.put(PRESENT_ASK.timed_out(NOW)),
+    "tasks.put": lambda tx, _: tx.tasks.put(a_task(2)),
+    "tasks.put again": lambda tx, _: tx.tasks.put(a_task(1).started(NOW)),
+    "rules.put": lambda tx, _: tx.rules.put(TO_OWL),
+    "rules.remove": lambda tx, _: tx.rules.remove(FOX, "*"),
+    "approvals.put": lambda tx, _: tx.approvals.put(an_approval("a-2", key="k")),
+    "approvals.put again": lambda tx, _: tx.approvals.put(an_approval("a-1").answered(NOW, FOX, "denied")),
+    "held.put": lambda tx, _: tx.held.put(SECOND),
+    "held.remove": lambda tx, _: tx.held.remove(FIRST.message_id),
+    "traces.put": lambda tx, _: tx.traces.put(Trace(id="m-2")),
+    "traces.put again": lambda tx, _: tx.traces.put(Trace(id="m-1", messages=9)),
+    "attention.put_many": lambda tx, _: tx.attention.put_many([attention(OWL)]),
+    "attention.put_many again": lambda tx, _: tx.attention.put_many([attention(FOX, "m-9")]),
     "pacing.put": lambda tx, _: tx.pacing.put(FOX, OWL, Pace(1, (NOW,))),
     "prune": lambda tx, _: tx.prune(before=NOW + 1, folders=("new",)),
 }
@@ -65,6 +89,14 @@ def everything(tx: Transaction) -> dict[str, object]:
         "tokens": [tx.tokens.by_digest(token.digest) for token in (TOKEN, OTHER)],
         "channels": list(tx.channels.all()),
         "channel": tx.channels.get("build"),
+        "asks": [list(tx.asks.all()), list(tx.asks.open_to(OWL)), list(tx.asks.overdue(NOW + 90_000, 9))],
+        "tasks": [list(tx.tasks.all()), list(tx.tasks.recent(party=OWL, open_only=True, limit=9))],
+        "number": tx.tasks.next_number(),
+        "rules": [list(tx.rules.all()), list(tx.rules.of(FOX))],
+        "approvals": [list(tx.approvals.all()), list(tx.approvals.pending()), tx.approvals.under_key(FOX, "k")],
+        "held": [tx.held.get(held.message_id) for held in (FIRST, SECOND)],
+        "traces": [tx.traces.get(trace_id) for trace_id in ("m-1", "m-2")],
+        "attention": [tx.attention.of(agent) for agent in (FOX, OWL)],
         "pace": tx.pacing.get(FOX, OWL),
         "key": tx.messages.sent_under(FOX, "k"),
         "stats": tx.deliveries.stats(OWL),
@@ -82,6 +114,13 @@ class FurnishedCase(StoreCase):
             registered(tx, FOX, OWL)
             tx.channels.put(a_channel("build", FOX))
             tx.tokens.add(TOKEN)
+            tx.asks.put(PRESENT_ASK)
+            tx.tasks.put(a_task(1))
+            tx.rules.put(TO_ANYBODY)
+            tx.approvals.put(an_approval("a-1"))
+            tx.held.put(FIRST)
+            tx.traces.put(Trace(id="m-1"))
+            tx.attention.put_many([attention(FOX)])
             delivery = tx.deliveries.get(posted(tx).id, OWL)
             assert delivery is not None
             return delivery

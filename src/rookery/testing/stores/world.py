@@ -99,6 +99,7 @@ class World(RuleBasedStateMachine):
             assert state == expected
             assert replayed(tx) == state
             assert {agent.id: agent for agent in tx.agents.all()} == self.model.agents
+            assert tx.tasks.next_number() == len(self.model.tasks) + 1
 
         self.run(self.hub.store.read(look))
         assert self.hub.store.report().messages == len(self.model.messages)
