@@ -121,6 +121,16 @@ class House:
         entries = await self.store.read(lambda tx: tx.journal.after(0, limit=1_000_000, audience=audience))
         return [entry for entry in entries if not kinds or isinstance(entry.fact, kinds)]
 
+    async def event(self, kind: type, *, after: int = 0) -> Any:
+        """The first entry of that kind behind a position, as soon as it is there."""
+        while True:
+            page = await self.hub.journal.page(THE_OPERATOR, after=after, limit=1000, wait=20)
+            assert page.entries, f"there is no {kind.__name__}"
+            for entry in page.entries:
+                if isinstance(entry.fact, kind):
+                    return entry
+            after = page.position
+
     async def position(self) -> int:
         return await self.store.read(lambda tx: tx.journal.end())
 

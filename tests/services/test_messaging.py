@@ -21,14 +21,14 @@ from tests.services.house import NOW, SECOND, THE_OPERATOR, House, Member, conte
 
 async def test_a_message_is_stored_as_it_was_sent(house: House) -> None:
     one, other = await house.members("one", "other")
-    receipt = await house.send(one, "OTHER", "hello", metadata='{"a":[1]}', priority="high", pattern="#")
+    receipt = await house.send(one, "OTHER", "hello", metadata='{"a":[1]}', priority="high")
     message = receipt.message
     assert (message.sender, message.recipient, message.type) == (one.id, other.id, "direct")
     assert (message.content, message.metadata, message.priority, message.pattern) == (
         "hello",
         '{"a":[1]}',
         "high",
-        "#",
+        None,
     )
     assert (message.created_at, message.expires_at, message.reply_to, message.thread) == (
         NOW,

@@ -29,7 +29,7 @@ async def test_the_same_draft_under_the_same_key_is_one_message(house: House) ->
 
 
 CHANGES: list[dict[str, Any]] = [
-    {"content": "other"}, {"metadata": '{"a":1}'}, {"priority": "high"}, {"ttl": 1000}, {"pattern": "x"},
+    {"content": "other"}, {"metadata": '{"a":1}'}, {"priority": "high"}, {"ttl": 1000},
 ]  # fmt: skip
 
 

@@ -13,13 +13,12 @@ from rookery.domain.events import (
     AgentDeleted,
     AgentRegistered,
     AgentRenamed,
-    AgentStatusChanged,
     AgentUpdated,
 )
 from rookery.domain.ids import ADJECTIVES, ANIMALS, agent_slug
 from rookery.domain.names import checked_name, suggested_name
 from rookery.domain.principals import THE_HUB, Principal
-from rookery.ports import Clock, InboxQuery, Store, Transaction
+from rookery.ports import Clock, Store, Transaction
 from rookery.services.access import (
     Access,
     agent_named,
@@ -28,9 +27,9 @@ from rookery.services.access import (
     require_operator,
     revoke_tokens,
 )
-from rookery.services.channels import leave_all
-from rookery.services.inbox import complete_delivery
+from rookery.services.departure import Departure
 from rookery.services.notices import known_as
+from rookery.services.statuses import at_rest, wanted_status, with_status
 
 _log = logging.getLogger(__name__)
 
@@ -78,8 +77,17 @@ class Change:
 
 
 class Agents:
-    def __init__(self, store: Store, clock: Clock, access: Access, *, sign_every: int = SIGN_EVERY) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        access: Access,
+        departure: Departure,
+        *,
+        sign_every: int = SIGN_EVERY,
+    ) -> None:
         self._store = store
+        self._departure = departure
         self._clock = clock
         self._access = access
         self._sign_every = sign_every
@@ -128,16 +136,8 @@ class Agents:
         def work(tx: Transaction) -> Agent:
             agent = own_or_operated(tx, by, id_or_name, "delete it")
             now = self._clock.now()
-            for folder in ("new", "cur"):
-                waiting = InboxQuery(recipient=agent.id, folder=folder, limit=1000)
-                while items := tx.deliveries.inbox(waiting):
-                    for item in items:
-                        complete_delivery(
-                            tx, item, by=THE_HUB, owner=item.delivery.claimed_by, outcome="dead", now=now,
-                            error=f"{agent.name} was deleted",
-                        )  # fmt: skip
-            leave_all(tx, agent.id, by, now)
-            gone = replace(agent, deleted_at=now, status="offline")
+            self._departure.settle_affairs(tx, agent, by, now)
+            gone = replace(agent, deleted_at=now, status="offline", sleeping_until=None)
             tx.agents.update(gone)
             revoke_tokens(tx, agent.id, now, by)
             fact = AgentDeleted(agent_id=agent.id, name=agent.name, at=now)
@@ -172,13 +172,58 @@ class Agents:
             now = self._clock.now()
             agent = _renamed(tx, agent, change.name, now, by)
             agent = _updated(tx, agent, change, now, by)
-            agent = _with_status(tx, agent, change.status or agent.status, now, by)
+            if change.status is not None:
+                status, until = wanted_status(tx, agent, change.status)
+                agent = with_status(tx, agent, status, now, by, until=until)
             if by.id == agent.id:
                 tx.agents.touch(agent.id, now)
                 agent = replace(agent, last_active=now)
             return agent
 
         return await self._store.write(work)
+
+    async def sleep(self, by: Principal, id_or_name: str, milliseconds: int) -> Agent:
+        """Until then it is not bothered with work that is handed over; a question wakes it."""
+
+        def work(tx: Transaction) -> Agent:
+            agent = own_or_operated(tx, by, id_or_name, "put it to sleep")
+            now = self._clock.now()
+            return with_status(tx, agent, "sleeping", now, by, until=now + milliseconds)
+
+        return await self._store.write(work)
+
+    async def wake(self, by: Principal, id_or_name: str) -> Agent:
+        """Waking one that is awake changes nothing."""
+
+        def work(tx: Transaction) -> Agent:
+            agent = own_or_operated(tx, by, id_or_name, "wake it")
+            return self._awake(tx, agent, by) if agent.status == "sleeping" else agent
+
+        return await self._store.write(work)
+
+    async def wake_those_who_slept_enough(self) -> int:
+        def rested(tx: Transaction) -> list[Agent]:
+            now = self._clock.now()
+            return [
+                agent
+                for agent in tx.agents.living()
+                if agent.status == "sleeping" and agent.sleeping_until is not None and agent.sleeping_until <= now
+            ]
+
+        def work(tx: Transaction) -> int:
+            agents = rested(tx)
+            for agent in agents:
+                self._awake(tx, agent, THE_HUB)
+            return len(agents)
+
+        return await self._store.write(work) if await self._store.read(rested) else 0
+
+    def _awake(self, tx: Transaction, agent: Agent, by: Principal) -> Agent:
+        """It has as long to give a sign of life as any other."""
+        now = self._clock.now()
+        awake = with_status(tx, agent, at_rest(tx, agent.id), now, by)
+        tx.agents.touch(agent.id, now)
+        return replace(awake, last_active=now)
 
     # -- signs of life -------------------------------------------------------------------------------
 
@@ -226,16 +271,21 @@ class Agents:
             await self._store.write(work)
 
     async def mark_silent(self, silent_for: int) -> int:
-        """Agents without a sign of life for that many milliseconds are offline. They are never deleted."""
+        """Agents without a sign of life for that many milliseconds are offline, unless they said that they sleep.
+        They are never deleted."""
         moment = self._clock.now() - silent_for
 
         def quiet(tx: Transaction) -> list[Agent]:
-            return [agent for agent in tx.agents.living() if agent.online and agent.last_active <= moment]
+            return [
+                agent
+                for agent in tx.agents.living()
+                if agent.online and agent.status != "sleeping" and agent.last_active <= moment
+            ]
 
         def work(tx: Transaction) -> int:
             silent = quiet(tx)
             for agent in silent:
-                _with_status(tx, agent, "offline", self._clock.now(), THE_HUB)
+                with_status(tx, agent, "offline", self._clock.now(), THE_HUB)
             return len(silent)
 
         return await self._store.write(work) if await self._store.read(quiet) else 0
@@ -328,18 +378,8 @@ def _updated(tx: Transaction, agent: Agent, change: Change, now: int, by: Princi
     return updated
 
 
-def _with_status(tx: Transaction, agent: Agent, status: Status, now: int, by: Principal) -> Agent:
-    if status == agent.status:
-        return agent
-    changed = replace(agent, status=status)
-    tx.agents.update(changed)
-    fact = AgentStatusChanged(agent_id=agent.id, previous_status=agent.status, status=status)
-    tx.journal.record(fact, at=now, by=by, audience=EVERYONE)
-    return changed
-
-
-def _alive(tx: Transaction, agent: Agent, status: Status | None, now: int, by: Principal) -> Agent:
-    awake: Status = "idle" if agent.status == "offline" else agent.status
-    agent = _with_status(tx, agent, status or awake, now, by)
+def _alive(tx: Transaction, agent: Agent, said: Status | None, now: int, by: Principal) -> Agent:
+    status, until = wanted_status(tx, agent, said)
+    agent = with_status(tx, agent, status, now, by, until=until)
     tx.agents.touch(agent.id, now)
     return replace(agent, last_active=now)

@@ -11,7 +11,8 @@ from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB
 from rookery.ports import Clock, InboxItem, Store, Transaction
-from rookery.services.inbox import complete_delivery, stored_message
+from rookery.services.closing import Closing, Completion
+from rookery.services.inbox import stored_message
 from rookery.services.notices import Notices, known_as
 
 _SWEPT_AT_ONCE = 500
@@ -27,10 +28,11 @@ class ClaimRules:
 
 
 class Expiry:
-    def __init__(self, store: Store, clock: Clock, notices: Notices, rules: ClaimRules) -> None:
+    def __init__(self, store: Store, clock: Clock, notices: Notices, closing: Closing, rules: ClaimRules) -> None:
         self._store = store
         self._clock = clock
         self._notices = notices
+        self._closing = closing
         self._rules = rules
         self._damaged: set[str] = set()
 
@@ -76,7 +78,8 @@ class Expiry:
         return await self._store.write(work) if await self._store.read(late) else 0
 
     def _bury(self, tx: Transaction, item: InboxItem, now: int, reason: str) -> None:
-        complete_delivery(tx, item, by=THE_HUB, owner=None, outcome="dead", error=reason, now=now)
+        dead = Completion(outcome="dead", error=reason)
+        self._closing.close(tx, item, dead, by=THE_HUB, owner=None, now=now)
         if item.message.type == "broadcast":
             return  # a thousand recipients would make a thousand notices; the journal tells of each
         recipient = known_as(tx, item.delivery.recipient)

@@ -6,21 +6,33 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from rookery.domain.approvals import ApprovalRules
 from rookery.domain.errors import RookeryError
 from rookery.domain.events import AgentDeleted, Entry, TokenRevoked
 from rookery.domain.ids import MessageIds
 from rookery.domain.pacing import PacingRules
+from rookery.domain.traces import TraceRules
 from rookery.ports import Clock, Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import SIGN_EVERY, Agents
+from rookery.services.approvals import Approvals
 from rookery.services.channels import Channels
+from rookery.services.closing import Closing
+from rookery.services.contact import AskRules, Contact
+from rookery.services.departure import Departure
 from rookery.services.expiry import ClaimRules, Expiry
+from rookery.services.holding import Holding
 from rookery.services.inbox import Inbox
 from rookery.services.journal import Journal
 from rookery.services.messaging import Messaging
 from rookery.services.notices import Notices
+from rookery.services.pacing import Pacer
+from rookery.services.permissions import Permissions
 from rookery.services.posting import Posting
 from rookery.services.relay import Relay
+from rookery.services.tasks import Tasks
+from rookery.services.tracing import Tracing
+from rookery.services.waiting import Waiting
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +45,9 @@ class HubRules:
     rate: RateRules = field(default_factory=RateRules)
     pacing: PacingRules = field(default_factory=PacingRules)
     claims: ClaimRules = field(default_factory=ClaimRules)
+    asks: AskRules = field(default_factory=AskRules)
+    approvals: ApprovalRules = field(default_factory=ApprovalRules)
+    traces: TraceRules = field(default_factory=TraceRules)
     silent_after: int = 60_000
     sweep_every: int = 1_000
     socket_buffer: int = 1024
@@ -50,15 +65,27 @@ class Hub:
         self.clock = clock
         self.rules = rules
         posting = Posting(MessageIds(random.SystemRandom().getrandbits))
-        notices = Notices(posting)
+        notices, closing = Notices(posting), Closing(posting)
+        tracing, pacer, holding = Tracing(rules.traces), Pacer(rules.pacing), Holding(rules.approvals)
         self.relay = Relay(store, clock, capacity=rules.socket_buffer, hand_off_wait=rules.hand_off_wait / 1000)
+        self.waiting = Waiting(self.relay, grace=rules.asks.grace / 1000)
         self.access = Access(store, clock, guarded=rules.guarded, rate=rules.rate)
-        self.agents = Agents(store, clock, self.access, sign_every=rules.signs_every)
-        self.inbox = Inbox(store, clock)
-        self.expiry = Expiry(store, clock, notices, rules.claims)
-        self.messaging = Messaging(store, clock, posting, self.relay, rules.pacing)
+        self.agents = Agents(store, clock, self.access, Departure(closing), sign_every=rules.signs_every)
+        self.inbox = Inbox(store, clock, closing)
+        self.expiry = Expiry(store, clock, notices, closing, rules.claims)
+        self.messaging = Messaging(store, clock, posting, self.relay, holding, tracing, pacer)
         self.channels = Channels(store, clock)
-        self.journal = Journal(store, self.relay)
+        self.permissions = Permissions(store, clock)
+        self.tasks = Tasks(store, clock, posting, closing)
+        self.contact = Contact(
+            store, clock, posting=posting, tasks=self.tasks, notices=notices, holding=holding,
+            tracing=tracing, pacer=pacer, waiting=self.waiting, rules=rules.asks,
+        )  # fmt: skip
+        self.approvals = Approvals(
+            store, clock, access=self.access, holding=holding, contact=self.contact, messaging=self.messaging,
+            notices=notices, waiting=self.waiting,
+        )  # fmt: skip
+        self.journal = Journal(store, self.relay, self.waiting)
         self.started_at = 0
         self._sweeping: asyncio.Task[None] | None = None
         self._last_roll_call = 0
@@ -77,16 +104,21 @@ class Hub:
             self._sweeping.cancel()
             await asyncio.gather(self._sweeping, return_exceptions=True)
             self._sweeping = None
+        await self.waiting.stop()
         await self.agents.settle()
         await self.relay.stop()
         await self.store.close()
 
     async def sweep(self) -> None:
-        """What time does: lost claims, passed ttls, silent agents. Each goes on when another fails."""
+        """What time does. Each step goes on when another fails."""
         for step in (
             self._call_the_roll,
             self.expiry.expire_claims,
             self.expiry.expire_messages,
+            self.contact.end_overdue,
+            self.approvals.expire,
+            self.agents.wake_those_who_slept_enough,
+            self.tasks.post_put_off,
             lambda: self.agents.mark_silent(self.rules.silent_after),
         ):
             await _guarded(step)

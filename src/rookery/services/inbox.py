@@ -5,21 +5,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rookery.domain.channels import channel_of
-from rookery.domain.deliveries import Delivery, Folder, Outcome
+from rookery.domain.conversations import direct_conversation
+from rookery.domain.deliveries import Delivery, Folder
 from rookery.domain.errors import MessageNotFound, StorageFull
-from rookery.domain.events import (
-    MessageClaimed,
-    MessageCompleted,
-    MessageRead,
-    MessagesCleared,
-    MessageSeen,
-    MessagesPruned,
-    audience,
-)
+from rookery.domain.events import MessageClaimed, MessagesCleared, MessagesPruned, audience
+from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
-from rookery.domain.principals import THE_HUB, UNGUARDED_OPERATOR, Principal
+from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
 from rookery.ports import Clock, InboxItem, InboxQuery, InboxStats, QueueStats, Store, Transaction
-from rookery.services.access import inbox_owner, require_operator
+from rookery.services.access import agent_named, inbox_owner, require_operator, speaker
+from rookery.services.closing import Closing, Completion, record_seen
+from rookery.services.tracing import attend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +25,11 @@ class Listing:
     unread: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
-    outcome: Outcome = "done"
-    result: str | None = None
-    error: str | None = None
-    note: str | None = None
-
-
 class Inbox:
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, closing: Closing) -> None:
         self._store = store
         self._clock = clock
+        self._closing = closing
 
     # -- looking -------------------------------------------------------------------------------------
 
@@ -84,6 +73,7 @@ class Inbox:
             delivery = tx.deliveries.get(item.message.id, item.delivery.recipient)
             if delivery is not None and delivery.cleared_at is None and not delivery.read:
                 _mark_read(tx, InboxItem(item.message, delivery), now, by, via)
+        attend(tx, items[-1].message, [items[-1].delivery.recipient], now)
 
     async def read(
         self, by: Principal, agent: str, message_id: str, *, mark_read: bool = True, via: str = "rest"
@@ -106,6 +96,20 @@ class Inbox:
         def look(tx: Transaction) -> Sequence[Message]:
             message = visible_message(tx, by, message_id)
             return [m for m in tx.messages.thread(message.thread, limit=limit) if _may_see(tx, by, m)]
+
+        return await self._store.read(look)
+
+    async def conversation(
+        self, by: Principal, other: str, *, party: str | None = None, before: int | None = None, limit: int = 20
+    ) -> tuple[str, Sequence[Message]]:
+        """What two parties said to one another: the newest messages below a number, oldest first. The operator
+        may look at that of any `party`."""
+
+        def look(tx: Transaction) -> tuple[str, Sequence[Message]]:
+            one = speaker(tx, by, party)
+            another = OPERATOR if other == OPERATOR else agent_named(tx, other).id
+            name = direct_conversation(one, another)
+            return name, tx.messages.history(name, before=before, limit=limit)
 
         return await self._store.read(look)
 
@@ -166,6 +170,7 @@ class Inbox:
                 item = _item(tx, owner, message_id)
                 if not item.delivery.read:
                     _mark_read(tx, item, now, by, via)
+                    attend(tx, item.message, [owner], now)
                     marked += 1
             return owner, marked
 
@@ -203,11 +208,11 @@ class Inbox:
             said = (how.outcome, how.result, how.error, how.note)
             if (delivery.folder, delivery.result, delivery.error, delivery.note) == said:
                 return item
-            return complete_delivery(
-                tx, item, by=by, now=self._clock.now(), via=via,
-                owner=delivery.claimed_by if by.is_operator else by.id,
-                outcome=how.outcome, result=how.result, error=how.error, note=how.note,
-            )  # fmt: skip
+            now = self._clock.now()
+            finisher = delivery.claimed_by if by.is_operator else by.id
+            if not delivery.read:
+                attend(tx, item.message, [owner], now)
+            return self._closing.close(tx, item, how, by=by, owner=finisher, now=now, via=via)
 
         return await self._store.write(work, frees=True)
 
@@ -249,38 +254,6 @@ def visible_message(tx: Transaction, by: Principal, message_id: str) -> Message:
     return message
 
 
-def complete_delivery(
-    tx: Transaction,
-    item: InboxItem,
-    *,
-    by: Principal,
-    owner: str | None,
-    outcome: Outcome,
-    now: int,
-    result: str | None = None,
-    error: str | None = None,
-    note: str | None = None,
-    via: str = "rest",
-) -> InboxItem:
-    """`owner` is whose claim is being finished; somebody else's claim is in the way. To finish a message is to
-    have seen it, unless it is the hub that buries it."""
-    finisher = owner or by.id
-    before = item.delivery
-    finished_unseen = not before.read and by is not THE_HUB
-    if finished_unseen:
-        before = before.seen(now, via)
-    delivery = before.completed(now, finisher, outcome, result=result, error=error, note=note)
-    tx.deliveries.save(delivery)
-    if finished_unseen:
-        _record_seen(tx, item, now, by, via)
-    fact = MessageCompleted(
-        message_id=item.message.id, recipient=delivery.recipient, by=finisher, outcome=outcome,
-        result=result, error=error, note=note, at=now,
-    )  # fmt: skip
-    tx.journal.record(fact, at=now, by=by, audience=audience(delivery.recipient, item.message.sender))
-    return InboxItem(item.message, delivery)
-
-
 def _claimer(by: Principal, owner: str) -> str:
     """Where nobody has a token, whoever works on an inbox is taken for its owner."""
     return owner if by == UNGUARDED_OPERATOR else by.id
@@ -294,22 +267,15 @@ def _claim(tx: Transaction, item: InboxItem, by: Principal, claimer: str, now: i
     tx.deliveries.save(after)
     fact = MessageClaimed(message_id=item.message.id, recipient=after.recipient, by=claimer, via=via, at=now)
     tx.journal.record(fact, at=now, by=by, audience=audience(after.recipient, item.message.sender))
+    attend(tx, item.message, [after.recipient], now)
     if not before.read:
-        _record_seen(tx, item, now, by, via)
+        record_seen(tx, item, now, by, via)
     return InboxItem(item.message, after)
 
 
 def _mark_read(tx: Transaction, item: InboxItem, now: int, by: Principal, via: str) -> None:
     tx.deliveries.save(item.delivery.seen(now, via))
-    _record_seen(tx, item, now, by, via)
-
-
-def _record_seen(tx: Transaction, item: InboxItem, now: int, by: Principal, via: str) -> None:
-    message_id, recipient = item.message.id, item.delivery.recipient
-    seen = MessageSeen(message_id=message_id, recipient=recipient, via=via, at=now)
-    tx.journal.record(seen, at=now, by=by, audience=audience(recipient, item.message.sender))
-    read = MessageRead(message_id=message_id, recipient=recipient, by=by.id, at=now)
-    tx.journal.record(read, at=now, by=by, audience=audience(recipient))
+    record_seen(tx, item, now, by, via)
 
 
 def _item(tx: Transaction, owner: str, message_id: str) -> InboxItem:

@@ -8,6 +8,7 @@ from rookery.domain.events import Entry
 from rookery.domain.principals import Principal
 from rookery.ports import Store, Transaction
 from rookery.services.relay import FellBehind, Relay, beyond_the_end
+from rookery.services.waiting import Gone, Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +24,16 @@ class Page:
 
 
 class Journal:
-    def __init__(self, store: Store, relay: Relay) -> None:
+    def __init__(self, store: Store, relay: Relay, waiting: Waiting) -> None:
         self._store = store
         self._relay = relay
+        self._waiting = waiting
 
-    async def page(self, by: Principal, *, after: int, limit: int, wait: float = 0.0) -> Page:
-        """Entries after a position. With `wait`, holds the answer up to that many seconds for a first one."""
+    async def page(
+        self, by: Principal, *, after: int, limit: int, wait: float = 0.0, gone: Gone | None = None
+    ) -> Page:
+        """Entries after a position. With `wait`, holds the answer up to that many seconds for a first one, or
+        until the caller is gone or the hub stops."""
         page = await self._page(by, after, limit)
         if page.entries or wait <= 0:
             return page
@@ -37,8 +42,7 @@ class Journal:
         subscription = self._relay.subscribe(by.id, start, takes_messages=False)
         try:
             async with asyncio.timeout(wait):
-                while not page.entries:
-                    await subscription.batch()
+                while not page.entries and await self._waiting.whichever_first(subscription.batch(), gone):
                     page = await self._page(by, page.position, limit)
         except TimeoutError:
             pass

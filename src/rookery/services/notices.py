@@ -3,6 +3,7 @@
 from rookery.domain.ids import HUB, OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB
+from rookery.domain.traces import NO_CAUSE, Cause
 from rookery.ports import Transaction
 from rookery.services.posting import Letter, Posting
 
@@ -23,7 +24,16 @@ class Notices:
             type="notice",
             content=text,
             parent=about,
+            cause=Cause(trace=about.traced_to, hops=about.hops, task=about.task),
         )
+        self._posting.post(tx, letter, now=now, by=THE_HUB)
+
+    def tell(self, tx: Transaction, party: str, now: int, text: str, cause: Cause = NO_CAUSE) -> None:
+        """What concerns no message that there is."""
+        agent = tx.agents.get(party)
+        if party == HUB or (party != OPERATOR and (agent is None or not agent.living)):
+            return
+        letter = Letter(sender=HUB, recipient=party, recipients=(party,), type="notice", content=text, cause=cause)
         self._posting.post(tx, letter, now=now, by=THE_HUB)
 
 

@@ -7,9 +7,12 @@ from rookery.domain.channels import Channel
 from rookery.domain.conversations import broadcast_conversation, direct_conversation
 from rookery.domain.events import EVERYONE, MessageReplied, MessageSent, MessageStored, audience
 from rookery.domain.ids import BROADCAST, MessageIds
-from rookery.domain.messages import Message, MessageType, Priority
+from rookery.domain.messages import Message, MessageType, Pattern, Priority
 from rookery.domain.principals import Principal
+from rookery.domain.traces import NO_CAUSE, Cause
 from rookery.ports import Transaction
+from rookery.services.answers import answer_ask
+from rookery.services.tracing import count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +20,7 @@ class Letter:
     """All that a message says before it has an id and a place in its conversation.
 
     `channel` is where it is said, if it is in one: all its members hear of it, and `recipients` have to deal
-    with it.
+    with it. `conversation` is given where it is not that of the two. A message that was held has its `message_id`.
     """
 
     sender: str
@@ -27,21 +30,29 @@ class Letter:
     content: str
     metadata: str = "{}"
     parent: Message | None = None
-    pattern: str | None = None
+    pattern: Pattern | None = None
     priority: Priority = "normal"
     expires_at: int | None = None
     for_everyone: bool = False
     channel: Channel | None = None
+    cause: Cause = NO_CAUSE
+    conversation: str | None = None
+    message_id: str | None = None
 
 
 class Posting:
     def __init__(self, ids: MessageIds) -> None:
         self._ids = ids
 
+    def new_id(self, now: int) -> str:
+        return self._ids.next(now)
+
     def post(self, tx: Transaction, letter: Letter, *, now: int, by: Principal) -> Message:
         """Store the message with its deliveries and facts; a reply is noted on what it answers."""
-        message_id = self._ids.next(now)
-        if letter.channel is not None:
+        message_id = letter.message_id or self._ids.next(now)
+        if letter.conversation is not None:
+            conversation = letter.conversation
+        elif letter.channel is not None:
             conversation = letter.channel.conversation
         elif letter.recipient == BROADCAST:
             conversation = broadcast_conversation()
@@ -62,8 +73,12 @@ class Posting:
             priority=letter.priority,
             created_at=now,
             expires_at=letter.expires_at,
+            trace=letter.cause.trace,
+            hops=letter.cause.hops,
+            task=letter.cause.task,
         )
         tx.messages.add(message, letter.recipients)
+        count(tx, letter.cause)
         self._record(tx, message, letter, now, by)
         return message
 
@@ -90,6 +105,8 @@ class Posting:
 
 
 def _note_reply(tx: Transaction, parent: Message, reply: Message, by: Principal) -> None:
+    if parent.pattern == "ask":
+        answer_ask(tx, parent, reply, by)
     answered = tx.deliveries.get(parent.id, reply.sender)
     if answered is None or answered.replied_at is not None:
         return

@@ -12,10 +12,28 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rookery.domain.deliveries import Delivery
 from rookery.domain.errors import InvalidRequest, RookeryError
-from rookery.domain.events import Entry, MessageCompleted, MessageHandedOff, MessagesCleared, MessageSent, audience
+from rookery.domain.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    ApprovalUsed,
+    AskEnded,
+    AskOpened,
+    Entry,
+    MessageCompleted,
+    MessageHandedOff,
+    MessagesCleared,
+    MessageSent,
+    TaskEnded,
+    TaskOpened,
+    TaskPosted,
+    TaskStarted,
+    audience,
+)
 from rookery.domain.ids import OPERATOR
+from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB
 from rookery.ports import Clock, Store, Transaction
+from rookery.services.tracing import attend
 
 _PAGE = 256
 _PAGE_TEXT = 64 << 10
@@ -120,6 +138,12 @@ def _text_in(entry: Entry) -> int:
             return len(result or "") + len(error or "") + len(note or "")
         case MessagesCleared(message_ids=ids):
             return sum(map(len, ids))
+        case TaskOpened(task=task) | TaskPosted(task=task) | TaskStarted(task=task) | TaskEnded(task=task):
+            return len(task.request) + len(task.context or "") + len(task.result or "") + len(task.error or "")
+        case AskOpened(ask=ask) | AskEnded(ask=ask):
+            return len(ask.error or "")
+        case ApprovalRequested(approval=held) | ApprovalAnswered(approval=held) | ApprovalUsed(approval=held):
+            return sum(len(value) for _, value in held.arguments)
         case _:
             return 0
 
@@ -324,8 +348,14 @@ class Relay:
                 for delivery in _deliveries_of(tx, message_id, listeners)
                 if delivery.handed_off_at is None
             ]
-            if message is None or not first_time:
+            if message is None:
                 continue
+            if message.type == "channel":  # members hear it who have it in no inbox
+                attend(tx, message, list(listeners), now)
+            if not first_time:
+                continue
+            if message.type != "channel" and not _is_answer(tx, message):
+                attend(tx, message, [delivery.recipient for delivery in first_time], now)
             tx.deliveries.save_many([delivery.handed_off(now, via) for delivery in first_time])
             fact = MessageHandedOff(
                 message_id=message_id,
@@ -335,6 +365,11 @@ class Relay:
                 at=now,
             )
             tx.journal.record(fact, at=now, by=THE_HUB, audience=audience(message.sender))
+
+
+def _is_answer(tx: Transaction, message: Message) -> bool:
+    """What somebody waits for in a call: it is told there what it is."""
+    return message.reply_to is not None and tx.asks.get(message.reply_to) is not None
 
 
 def _deliveries_of(tx: Transaction, message_id: str, listeners: set[str]) -> Sequence[Delivery]:

@@ -1,0 +1,28 @@
+"""How a question comes to its end."""
+
+from rookery.domain.asks import Ask
+from rookery.domain.events import AskEnded, audience
+from rookery.domain.messages import Message
+from rookery.domain.principals import Principal
+from rookery.ports import Transaction
+
+
+def awaited_answer(tx: Transaction, parent: Message | None, speaker: str) -> Ask | None:
+    """The ask that a reply by this party would answer. Somebody waits for it, so nothing may hold it up."""
+    if parent is None or parent.pattern != "ask":
+        return None
+    ask = tx.asks.get(parent.id)
+    return ask if ask is not None and ask.open and ask.target == speaker else None
+
+
+def answer_ask(tx: Transaction, question: Message, reply: Message, by: Principal) -> None:
+    """The first reply counts; others are messages like any."""
+    ask = awaited_answer(tx, question, reply.sender)
+    if ask is not None:
+        end_ask(tx, ask.answered(reply.created_at, reply.id), by, reply.created_at)
+
+
+def end_ask(tx: Transaction, ended: Ask, by: Principal, now: int) -> Ask:
+    tx.asks.put(ended)
+    tx.journal.record(AskEnded(ask=ended), at=now, by=by, audience=audience(ended.asker, ended.target))
+    return ended
