@@ -20,12 +20,15 @@ from starlette.types import ASGIApp
 import rookery
 from rookery.clock import SystemClock
 from rookery.config import Settings
+from rookery.domain.approvals import ApprovalRules
 from rookery.domain.errors import InvalidRequest, StorageUnavailable
 from rookery.domain.ids import OPERATOR
 from rookery.domain.pacing import PacingRules
+from rookery.domain.traces import TraceRules
 from rookery.logs import configure_logs
 from rookery.ports import Store
 from rookery.services.access import RateRules, new_secret
+from rookery.services.contact import AskRules
 from rookery.services.expiry import ClaimRules
 from rookery.services.hub import Hub, HubRules
 from rookery.surfaces.gate import Gate
@@ -70,6 +73,13 @@ def hub_rules(settings: Settings) -> HubRules:
             reset_after=_millis(settings.pacing_reset_after),
             window=_millis(settings.pacing_window),
             most_in_window=settings.pacing_most_in_window,
+        ),
+        asks=AskRules(patience=_millis(settings.ask_patience), grace=_millis(settings.ask_grace)),
+        approvals=ApprovalRules(patience=_millis(settings.approval_patience)),
+        traces=TraceRules(
+            most_hops=settings.trace_most_hops,
+            most_messages=settings.trace_most_messages,
+            remembered=_millis(settings.trace_remembered),
         ),
         claims=ClaimRules(silence=_millis(settings.claim_silence), most=settings.claim_most_losses),
         silent_after=_millis(settings.silent_after),
@@ -128,7 +138,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         async with running_app(hub, settings, allowed_hosts(settings, port)) as app:
             with _announced(settings, port) as hub_file:
                 server = _Server(server_config(app), lambda: on_ready(hub_file))
-                with _stopped_by_signals(server):
+                with _stopped_by_signals(server, hub.waiting.dismiss):
                     await server.serve(sockets=[listener])
     finally:
         await hub.stop()
@@ -167,12 +177,14 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Generator[None]:
-    """The first signal asks for a clean stop, a second one does not wait for anybody."""
+def _stopped_by_signals(server: uvicorn.Server, dismiss: Callable[[], None]) -> Generator[None]:
+    """The first signal asks for a clean stop, which calls that wait must not put off; a second one does not wait
+    for anybody."""
 
     def stop() -> None:
         server.force_exit = server.should_exit
         server.should_exit = True
+        dismiss()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -68,6 +68,26 @@ class Settings:
     pacing_reset_after: Annotated[Seconds, Meta(description="Silence that ends the back-off of a pair.")] = 30.0
     pacing_window: Annotated[Seconds, Meta(description="The window in which a pair's messages count.")] = 60.0
     pacing_most_in_window: Annotated[Count, Meta(description="Messages of a pair in that window.")] = 10
+    ask_patience: Annotated[
+        Seconds, Meta(description="How long an ask waits for its answer, at most and by default.")
+    ] = 120.0
+    ask_grace: Annotated[
+        Seconds, Meta(description="How long an ask outlives its caller, who may come back for the answer.")
+    ] = 10.0
+    approval_patience: Annotated[
+        Seconds, Meta(description="How long an approval waits before it counts as denied.")
+    ] = 900.0
+    trace_most_hops: Annotated[
+        Count,
+        Meta(description="Messages between agents, each caused by the last, before the operator is asked."),
+    ] = 16
+    trace_most_messages: Annotated[
+        Count,
+        Meta(description="Messages that one set off between agents, before the operator is asked."),
+    ] = 50
+    trace_remembered: Annotated[
+        Seconds, Meta(description="How long what an agent was given counts as the cause of what it says.")
+    ] = 600.0
     claim_silence: Annotated[Seconds, Meta(description="Silence of its owner after which a claim is lost.")] = (
         900.0
     )

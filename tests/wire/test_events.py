@@ -8,9 +8,13 @@ import pytest
 
 from rookery.domain import events as facts
 from rookery.domain.agents import Agent
+from rookery.domain.approvals import Approval
+from rookery.domain.asks import Ask
 from rookery.domain.channels import Channel
 from rookery.domain.events import Entry, Fact
 from rookery.domain.messages import Message
+from rookery.domain.permissions import Rule
+from rookery.domain.tasks import Task
 from rookery.wire.events import EVENT_TYPES, encoded_event, event
 
 AT = 1_800_000_000_123
@@ -71,6 +75,19 @@ def test_types_tell_the_parties_and_the_owner_apart() -> None:
         facts.ChannelJoined: "channel_joined",
         facts.ChannelLeft: "channel_left",
         facts.ChannelArchived: "channel_archived",
+        facts.AskOpened: "ask_opened",
+        facts.AskEnded: "ask_ended",
+        facts.TaskOpened: "task_opened",
+        facts.TaskPosted: "task_posted",
+        facts.TaskStarted: "task_started",
+        facts.TaskEnded: "task_ended",
+        facts.RuleSet: "rule_set",
+        facts.RuleRemoved: "rule_removed",
+        facts.ApprovalRequested: "approval_requested",
+        facts.ApprovalAnswered: "approval_answered",
+        facts.ApprovalUsed: "approval_used",
+        facts.MessageHeld: "message_held",
+        facts.MessageDropped: "message_dropped",
         facts.TokenIssued: "token_issued",
         facts.TokenRevoked: "token_revoked",
         facts.AccessRefused: "access_refused",
@@ -97,6 +114,10 @@ def test_agent_message() -> None:
         "seq": 7,
         "priority": "normal",
         "expires_at": None,
+        "pattern": None,
+        "trace_id": "m1",
+        "hops": 0,
+        "task": None,
     }
 
 
@@ -104,6 +125,11 @@ def test_agent_message_of_a_reply() -> None:
     frame = sent(replace(MESSAGE, type="reply", reply_to="m0", thread="m0", priority="high", expires_at=LATER))
     assert (frame["type"], frame["message_type"], frame["reply_to"]) == ("agent_message", "reply", "m0")
     assert (frame["thread_id"], frame["priority"], frame["expires_at"]) == ("m0", "high", LATER_TIME)
+
+
+def test_agent_message_that_the_hub_made_of_a_call() -> None:
+    frame = sent(replace(MESSAGE, pattern="delegate", trace="m0", hops=2, task="task-7"))
+    assert (frame["pattern"], frame["trace_id"], frame["hops"], frame["task"]) == ("delegate", "m0", 2, "task-7")
 
 
 def test_agent_broadcast() -> None:
@@ -122,6 +148,10 @@ def test_agent_broadcast() -> None:
         "seq": 7,
         "priority": "normal",
         "expires_at": None,
+        "pattern": None,
+        "trace_id": "m1",
+        "hops": 0,
+        "task": None,
     }
 
 
@@ -274,6 +304,7 @@ def test_agent_registered() -> None:
         "model_name": "m",
         "status": "idle",
         "online": True,
+        "sleeping_until": None,
         "created_at": TIME,
         "last_active": TIME,
     }
@@ -310,7 +341,15 @@ def test_agent_status_changed() -> None:
         "agent_id": "fox",
         "previous_status": "idle",
         "status": "working",
+        "sleeping_until": None,
     }
+
+
+def test_agent_status_changed_to_sleeping_says_until_when() -> None:
+    fact = facts.AgentStatusChanged(
+        agent_id="fox", previous_status="idle", status="sleeping", sleeping_until=LATER
+    )
+    assert (told(fact)["status"], told(fact)["sleeping_until"]) == ("sleeping", LATER_TIME)
 
 
 def test_agent_deleted() -> None:
@@ -356,6 +395,126 @@ def test_channel_created() -> None:
 )
 def test_what_becomes_of_a_channel(fact: Fact, frame: dict[str, Any]) -> None:
     assert told(fact) == frame
+
+
+# -- contact ---------------------------------------------------------------------------------------------
+
+ASK = Ask(message_id="m1", asker="fox", target="owl", depth=2, asked_at=AT, deadline=LATER)
+ASKED = {
+    "message_id": "m1", "asker": "fox", "target": "owl", "depth": 2, "status": "open", "asked_at": TIME,
+    "deadline": LATER_TIME, "answer_id": None, "error": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fact", "frame"),
+    [
+        (facts.AskOpened(ask=ASK), {"type": "ask_opened"} | ASKED),
+        (
+            facts.AskEnded(ask=ASK.answered(LATER, "m2")),
+            {"type": "ask_ended"} | ASKED | {"status": "answered", "answer_id": "m2"},
+        ),
+        (
+            facts.AskEnded(ask=ASK.failed(LATER, "it broke")),
+            {"type": "ask_ended"} | ASKED | {"status": "failed", "error": "it broke"},
+        ),
+        (facts.AskEnded(ask=ASK.timed_out(LATER)), {"type": "ask_ended"} | ASKED | {"status": "timed_out"}),
+        (facts.AskEnded(ask=ASK.abandoned(LATER)), {"type": "ask_ended"} | ASKED | {"status": "abandoned"}),
+    ],
+    ids=lambda each: each["status"] if isinstance(each, dict) else None,
+)
+def test_what_becomes_of_a_question(fact: Fact, frame: dict[str, Any]) -> None:
+    assert told(fact) == frame
+
+
+# -- tasks -----------------------------------------------------------------------------------------------
+
+TASK = Task(
+    id="task-7", requester="fox", assignee="owl", request="build it\nwith care", context="version 2",
+    parent="task-3", priority="high", origin="dm:fox:owl", not_before=LATER, created_at=AT,
+)  # fmt: skip
+TOLD_OF_TASK = {
+    "task_id": "task-7", "title": "build it", "status": "pending", "requester": "fox", "assignee": "owl",
+    "parent": "task-3", "priority": "high", "request": "build it\nwith care", "context": "version 2",
+    "result": None, "error": None, "message_id": None, "not_before": LATER_TIME, "created_at": TIME,
+    "started_at": None, "ended_at": None, "ended_by": None,
+}  # fmt: skip
+POSTED = {"message_id": "m1", "not_before": None}
+
+
+@pytest.mark.parametrize(
+    ("fact", "frame"),
+    [
+        (facts.TaskOpened(task=TASK), {"type": "task_opened"} | TOLD_OF_TASK),
+        (facts.TaskPosted(task=TASK.posted("m1")), {"type": "task_posted"} | TOLD_OF_TASK | POSTED),
+        (
+            facts.TaskStarted(task=TASK.posted("m1").started(LATER)),
+            {"type": "task_started"} | TOLD_OF_TASK | POSTED | {"status": "active", "started_at": LATER_TIME},
+        ),
+        (
+            facts.TaskEnded(task=TASK.posted("m1").ended(LATER, "owl", "failed", result="r", error="e")),
+            {"type": "task_ended"} | TOLD_OF_TASK | POSTED
+            | {"status": "failed", "ended_at": LATER_TIME, "ended_by": "owl", "result": "r", "error": "e"},
+        ),
+    ],
+    ids=lambda each: each["type"] if isinstance(each, dict) else None,
+)  # fmt: skip
+def test_what_becomes_of_a_task(fact: Fact, frame: dict[str, Any]) -> None:
+    assert told(fact) == frame
+
+
+# -- rules and approvals ---------------------------------------------------------------------------------
+
+APPROVAL = Approval(
+    id="k3m9", kind="contact", agent="fox", tool="contact_agent", arguments=(("action", "ask"), ("agent", "owl")),
+    nonce="a secret of the hub", digest="d" * 64, created_at=AT, expires_at=LATER, key="k", previous_status="idle",
+)  # fmt: skip
+TOLD_OF_APPROVAL = {
+    "approval_id": "k3m9", "kind": "contact", "agent_id": "fox", "tool": "contact_agent",
+    "arguments": {"action": "ask", "agent": "owl"}, "digest": "d" * 64, "status": "pending", "created_at": TIME,
+    "expires_at": LATER_TIME, "answered_at": None, "answered_by": None, "note": None, "used_at": None,
+}  # fmt: skip
+ANSWERED = APPROVAL.answered(LATER, "operator", "denied", note="not now")
+TOLD_OF_ANSWER = {"status": "denied", "answered_at": LATER_TIME, "answered_by": "operator", "note": "not now"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "frame"),
+    [
+        (
+            facts.RuleSet(rule=Rule(agent="fox", target="*", permission="allow", requires_approval=True)),
+            {
+                "type": "rule_set", "agent_id": "fox", "target": "*", "permission": "allow",
+                "requires_approval": True,
+            },
+        ),
+        (
+            facts.RuleRemoved(agent="fox", target="owl"),
+            {"type": "rule_removed", "agent_id": "fox", "target": "owl"},
+        ),
+        (facts.ApprovalRequested(approval=APPROVAL), {"type": "approval_requested"} | TOLD_OF_APPROVAL),
+        (
+            facts.ApprovalAnswered(approval=ANSWERED),
+            {"type": "approval_answered"} | TOLD_OF_APPROVAL | TOLD_OF_ANSWER,
+        ),
+        (
+            facts.ApprovalUsed(approval=ANSWERED.used(LATER)),
+            {"type": "approval_used"} | TOLD_OF_APPROVAL | TOLD_OF_ANSWER | {"used_at": LATER_TIME},
+        ),
+    ],
+    ids=lambda each: each["type"] if isinstance(each, dict) else None,
+)  # fmt: skip
+def test_what_the_operator_decides(fact: Fact, frame: dict[str, Any]) -> None:
+    assert told(fact) == frame
+
+
+@pytest.mark.parametrize(("kind", "name"), [("held", "MessageHeld"), ("dropped", "MessageDropped")])
+def test_a_message_that_waits_for_the_operator_is_told_of_without_its_words(kind: str, name: str) -> None:
+    fact = getattr(facts, name)(message_id="m1", approval="k3m9", sender="fox", recipient="owl")
+    assert told(fact) == {
+        "type": f"message_{kind}", "message_id": "m1", "approval_id": "k3m9", "from_agent_id": "fox",
+        "to_agent_id": "owl",
+    }  # fmt: skip
 
 
 # -- the audit trail -------------------------------------------------------------------------------------

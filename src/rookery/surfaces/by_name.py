@@ -3,7 +3,7 @@
 Pacing holds here. Whoever makes the call, a message that names a `sender` is paced as that agent's.
 """
 
-from rookery.domain.errors import AgentNotFound, RateLimited, RookeryError
+from rookery.domain.errors import AgentNotFound, NotPermitted, RateLimited, RookeryError, TraceStopped
 from rookery.domain.ids import BROADCAST
 from rookery.domain.names import same_name
 from rookery.domain.principals import Principal
@@ -29,13 +29,17 @@ async def send(hub: Hub, by: Principal, draft: Draft) -> tuple[answer.NamedSendR
         if draft.to == BROADCAST:
             await hub.agents.get(draft.to)  # nobody is called that: all are reached by their own call
         receipt = await hub.messaging.send(by, draft)
-    except (AgentNotFound, RateLimited) as error:
+    except (AgentNotFound, RateLimited, NotPermitted, TraceStopped) as error:
         told = answer.NamedSendResponse(delivered=False, error=translate(error).title)
         if isinstance(error, AgentNotFound):
             told.available = list(error.available)
-        else:
+        elif isinstance(error, RateLimited):
             told.retry_after_ms = error.retry_after_ms
+        else:
+            told.error = error.message
         return told, error
+    if receipt.held is not None:
+        return answer.NamedSendResponse(delivered=False, error=receipt.told, approval=receipt.held), None
     if receipt.message.type == "channel":  # whoever it mentions, if anybody: it was said to all who are there
         return answer.NamedSendResponse(delivered=True, target=receipt.message.recipient), None
     names = await hub.agents.names(receipt.recipients)
@@ -45,6 +49,10 @@ async def send(hub: Hub, by: Principal, draft: Draft) -> tuple[answer.NamedSendR
 async def broadcast(hub: Hub, by: Principal, draft: Draft) -> answer.NamedBroadcastResponse:
     try:
         receipt = await hub.messaging.send(by, draft)
+        if receipt.held is not None:
+            return answer.NamedBroadcastResponse(
+                delivered_to=[], failed=[], error=receipt.told, approval=receipt.held
+            )
         recipients, refused = receipt.recipients, receipt.refused
     except NobodyReached as held_back:
         recipients, refused = (), held_back.refused
@@ -53,7 +61,7 @@ async def broadcast(hub: Hub, by: Principal, draft: Draft) -> answer.NamedBroadc
     return answer.NamedBroadcastResponse(
         delivered_to=list(reached),
         failed=[
-            answer.FailedRecipient(name=name, error="Rate limited", retry_after_ms=each.retry_after_ms)
+            answer.FailedRecipient(name=name, error=each.reason, retry_after_ms=each.retry_after_ms)
             for name, each in zip(left_out, refused, strict=True)
         ],
     )

@@ -47,6 +47,14 @@ def bearer(value: str | None) -> str | None:
     return secret.strip()
 
 
+def idempotency_key(value: bytes | None) -> str | None:
+    if value is None:
+        return None
+    if not 1 <= len(value) <= 200 or not all(33 <= byte <= 126 for byte in value):
+        raise InvalidRequest("Idempotency-Key must be 1 to 200 visible ASCII characters.")
+    return value.decode()
+
+
 def parsed_query(text: bytes, shape: type[T]) -> T:
     """The query as that type. A parameter that is unknown, odd or given twice is refused; lists may be
     repeated or separated by commas."""

@@ -13,7 +13,7 @@ from rookery.domain.events import Entry, Fact
 from rookery.domain.ids import BROADCAST
 from rookery.domain.messages import Message
 from rookery.wire.times import iso, iso_or_none
-from rookery.wire.views import agent_view, channel_view
+from rookery.wire.views import agent_view, approval_view, ask_view, channel_view, rule_view, task_view
 
 EVENT_TYPES: dict[type[Any], str] = {
     facts.MessageSent: "agent_message",
@@ -35,6 +35,19 @@ EVENT_TYPES: dict[type[Any], str] = {
     facts.ChannelJoined: "channel_joined",
     facts.ChannelLeft: "channel_left",
     facts.ChannelArchived: "channel_archived",
+    facts.AskOpened: "ask_opened",
+    facts.AskEnded: "ask_ended",
+    facts.TaskOpened: "task_opened",
+    facts.TaskPosted: "task_posted",
+    facts.TaskStarted: "task_started",
+    facts.TaskEnded: "task_ended",
+    facts.RuleSet: "rule_set",
+    facts.RuleRemoved: "rule_removed",
+    facts.ApprovalRequested: "approval_requested",
+    facts.ApprovalAnswered: "approval_answered",
+    facts.ApprovalUsed: "approval_used",
+    facts.MessageHeld: "message_held",
+    facts.MessageDropped: "message_dropped",
     facts.TokenIssued: "token_issued",
     facts.TokenRevoked: "token_revoked",
     facts.AccessRefused: "access_refused",
@@ -115,6 +128,25 @@ def _details(fact: Fact, message: Message | None) -> dict[str, Any]:
             return {"channel": f"#{fact.channel}", "agent_id": fact.member}
         case facts.ChannelArchived():
             return {"channel": f"#{fact.channel}", "archived_at": iso(fact.at)}
+        case facts.AskOpened() | facts.AskEnded():
+            return msgspec.to_builtins(ask_view(fact.ask))
+        case facts.TaskOpened() | facts.TaskPosted() | facts.TaskStarted() | facts.TaskEnded():
+            return msgspec.to_builtins(task_view(fact.task))
+        case facts.RuleSet():
+            return msgspec.to_builtins(rule_view(fact.rule))
+        case facts.RuleRemoved():
+            return {"agent_id": fact.agent, "target": fact.target}
+        case facts.ApprovalRequested() | facts.ApprovalAnswered() | facts.ApprovalUsed():
+            return msgspec.to_builtins(approval_view(fact.approval))
+        case facts.MessageHeld() | facts.MessageDropped():
+            return {
+                "message_id": fact.message_id,
+                "approval_id": fact.approval,
+                "from_agent_id": fact.sender,
+                "to_agent_id": fact.recipient,
+            }
+        case facts.AgentStatusChanged():
+            return msgspec.to_builtins(fact) | {"sleeping_until": iso_or_none(fact.sleeping_until)}
         case facts.AgentDeleted():
             return {"agent_id": fact.agent_id, "name": fact.name}
         case facts.MessagesPruned():
@@ -161,4 +193,8 @@ def _message(message: Message) -> dict[str, Any]:
         "seq": message.seq,
         "priority": message.priority,
         "expires_at": iso_or_none(message.expires_at),
+        "pattern": message.pattern,
+        "trace_id": message.traced_to,
+        "hops": message.hops,
+        "task": message.task,
     }

@@ -15,6 +15,8 @@ _PLACES = {
     "agent": ("An agent's id or name.", 128),
     "channel": ("A channel's name, with or without its '#' (which a path spells %23).", 128),
     "message_id": ("A message id.", 64),
+    "task": ("A task's id, such as task-7, or its number.", 64),
+    "approval": ("An approval's id.", 64),
 }
 
 

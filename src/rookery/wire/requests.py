@@ -1,14 +1,18 @@
 """What callers may say. Field names are the protocol; unknown ones are refused, so that a typo is heard."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from rookery.domain.agents import Kind, Mode, Role, Status
+from rookery.domain.approvals import Decision
+from rookery.domain.contact import Action
 from rookery.domain.deliveries import Folder, Outcome
 from rookery.domain.messages import Priority
+from rookery.domain.permissions import Permission
 
+TaskEnd = Literal["completed", "failed"]
 PLAIN_TEXT = {"pattern": "^[^\\u0000]*$"}
 """What `strict_json` sees to, in the words of the schema."""
 
@@ -147,6 +151,79 @@ class HistoryQuery(Request):
 
     before: Position | None = None
     limit: Limit = 50
+
+
+class ContactRequest(Request):
+    """`timeout_seconds` is for an ask. `task` is the caller's own task that a delegation is part of, when it is
+    not the one it works on."""
+
+    action: Action
+    agent: Reference
+    message: Text
+    context: Words | None = None
+    priority: Priority = "normal"
+    from_agent_id: Reference | None = None
+    timeout_seconds: Annotated[float, Meta(gt=0, le=86400)] | None = None
+    task: Reference | None = None
+
+
+class ConversationQuery(Request):
+    """`agent` is whose conversation it is, for the operator; it is the operator's own otherwise."""
+
+    agent: Reference | None = None
+    before: Position | None = None
+    limit: Limit = 20
+
+
+class TasksQuery(Request):
+    agent: Reference | None = None
+    open_only: bool = False
+    limit: Limit = 200
+
+
+class CompleteTaskRequest(Request):
+    status: TaskEnd = "completed"
+    result: Words | None = None
+    error: Words | None = None
+
+
+class CancelTaskRequest(Request):
+    reason: Words | None = None
+
+
+class RuleRequest(Request):
+    """What `agent` may do to `target`, an agent or `*`."""
+
+    agent: Reference
+    target: Reference
+    permission: Permission
+    requires_approval: bool = False
+
+
+class RulesQuery(Request):
+    agent: Reference | None = None
+
+
+class RuleQuery(Request):
+    agent: Reference
+    target: Reference
+
+
+class ApprovalsQuery(Request):
+    all: bool = False
+    limit: Limit = 100
+
+
+class AnswerRequest(Request):
+    """`digest` is that of the approval as it was shown; with it, the answer is to nothing else."""
+
+    decision: Decision
+    digest: Annotated[str, Meta(min_length=1, max_length=64, extra_json_schema=PLAIN_TEXT)] | None = None
+    note: Words | None = None
+
+
+class SleepRequest(Request):
+    seconds: Annotated[float, Meta(gt=0, le=365 * 86400)]
 
 
 class EventsQuery(Request):

@@ -7,7 +7,7 @@ from rookery.wire import requests as ask
 from rookery.wire import responses as answer
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Tag = Literal["agents", "messages", "channels", "journal", "by name", "hub"]
+Tag = Literal["agents", "messages", "contact", "channels", "tasks", "approvals", "journal", "by name", "hub"]
 
 _ALWAYS = ("invalid_request", "host_refused", "origin_refused", "overloaded", "internal")
 _GUARDED = ("unauthorized", "rate_limited", "sender_forged", "agent_not_found", "storage_damaged")
@@ -43,6 +43,7 @@ class Route:
 _STORES = ("storage_full", "storage_unavailable")
 _AGENT = ("agent_not_found",)
 _CHANNEL = ("channel_not_found",)
+_TASK = ("task_not_found",)
 _MESSAGE = ("agent_not_found", "message_not_found")
 
 _UPDATE = Route(
@@ -79,7 +80,11 @@ ROUTES: tuple[Route, ...] = (
         name="send_message", method="POST", path="/v1/agents/messages/send", tag="messages",
         summary="Send to one agent, to a '#channel', or to all with to_agent_id 'broadcast'",
         body=ask.SendRequest, response=answer.SendResponse,
-        errors=("idempotency_conflict", "conflict", "forbidden", *_CHANNEL, *_MESSAGE, *_STORES), keyed=True,
+        errors=(
+            "idempotency_conflict", "conflict", "forbidden", "not_permitted", "trace_stopped", *_CHANNEL,
+            *_MESSAGE, *_STORES,
+        ),
+        keyed=True,
     ),
     Route(
         name="queue_stats", method="GET", path="/v1/agents/messages/stats/queue", tag="messages",
@@ -88,7 +93,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         name="test_broadcast", method="POST", path="/v1/agents/messages/test/broadcast", tag="messages",
         summary="Send a test message to every agent", query=ask.TestBroadcastQuery,
-        response=answer.TestBroadcastResponse, errors=_STORES,
+        response=answer.TestBroadcastResponse, errors=("not_permitted", "trace_stopped", *_STORES),
     ),
     Route(
         name="list_inbox", method="GET", path="/v1/agents/messages/{agent}", tag="messages",
@@ -202,6 +207,86 @@ ROUTES: tuple[Route, ...] = (
         summary="End a channel; it can still be read", response=answer.ChannelResponse,
         errors=("forbidden", *_CHANNEL, *_STORES),
     ),
+    # -- contact -----------------------------------------------------------------------------------------
+    Route(
+        name="contact", method="POST", path="/v1/contact", tag="contact",
+        summary="Ask an agent and wait for its answer, hand work over to it, or let it know",
+        body=ask.ContactRequest, response=answer.ContactResponse, keyed=True,
+        errors=(
+            "agent_unavailable", "not_permitted", "too_deep", "ask_failed", "ask_timed_out", "trace_stopped",
+            "idempotency_conflict", "conflict", "hub_stopping", *_AGENT, *_STORES,
+        ),
+    ),
+    Route(
+        name="list_asks", method="GET", path="/v1/asks", tag="contact",
+        summary="The questions that wait for an answer", response=answer.AsksResponse,
+    ),
+    Route(
+        name="conversation", method="GET", path="/v1/conversations/{agent}/messages", tag="contact",
+        summary="What was said between the caller and an agent: the newest page, oldest first",
+        query=ask.ConversationQuery, response=answer.ConversationResponse, errors=("forbidden", *_AGENT),
+    ),
+    Route(
+        name="sleep", method="POST", path="/v1/agents/{agent}/sleep", tag="agents",
+        summary="Put an agent to sleep: work that is handed over waits, a question wakes it",
+        body=ask.SleepRequest, response=answer.AgentResponse, errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    Route(
+        name="wake", method="POST", path="/v1/agents/{agent}/wake", tag="agents", summary="Wake an agent",
+        response=answer.AgentResponse, errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    # -- tasks -------------------------------------------------------------------------------------------
+    Route(
+        name="list_tasks", method="GET", path="/v1/tasks", tag="tasks",
+        summary="The newest tasks, in order of creation", query=ask.TasksQuery, response=answer.TasksResponse,
+        errors=("forbidden", *_AGENT),
+    ),
+    Route(
+        name="get_task", method="GET", path="/v1/tasks/{task}", tag="tasks", summary="A task and its parts",
+        response=answer.TaskTreeResponse, errors=_TASK,
+    ),
+    Route(
+        name="complete_task", method="POST", path="/v1/tasks/{task}/complete", tag="tasks",
+        summary="Finish a task as completed or failed; its requester gets the result, once",
+        body=ask.CompleteTaskRequest, optional_body=True, response=answer.TaskResponse,
+        errors=("task_ended", "forbidden", *_TASK, *_STORES),
+    ),
+    Route(
+        name="cancel_task", method="POST", path="/v1/tasks/{task}/cancel", tag="tasks",
+        summary="Take a task back, with its open parts", body=ask.CancelTaskRequest, optional_body=True,
+        response=answer.TaskResponse, errors=("task_ended", "forbidden", *_TASK, *_STORES),
+    ),
+    # -- permissions and approvals -----------------------------------------------------------------------
+    Route(
+        name="list_rules", method="GET", path="/v1/permissions", tag="approvals",
+        summary="Who may contact whom: the rules there are", query=ask.RulesQuery,
+        response=answer.RulesResponse, errors=_AGENT,
+    ),
+    Route(
+        name="set_rule", method="PUT", path="/v1/permissions", tag="approvals",
+        summary="Say whether an agent may contact another, or '*' (operator)", body=ask.RuleRequest,
+        response=answer.RuleResponse, errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    Route(
+        name="remove_rule", method="DELETE", path="/v1/permissions", tag="approvals",
+        summary="Take a rule away (operator)", query=ask.RuleQuery, response=answer.RemovedResponse,
+        errors=("forbidden", *_AGENT, *_STORES),
+    ),
+    Route(
+        name="list_approvals", method="GET", path="/v1/approvals", tag="approvals",
+        summary="What waits for the operator; with `all`, what was answered too", query=ask.ApprovalsQuery,
+        response=answer.ApprovalsResponse,
+    ),
+    Route(
+        name="get_approval", method="GET", path="/v1/approvals/{approval}", tag="approvals",
+        summary="One approval", response=answer.ApprovalResponse, errors=("approval_not_found",),
+    ),
+    Route(
+        name="answer_approval", method="POST", path="/v1/approvals/{approval}", tag="approvals",
+        summary="Approve or deny (operator); the first answer counts, and is carried out at once",
+        body=ask.AnswerRequest, response=answer.AnsweredResponse,
+        errors=("approval_not_found", "approval_answered", "approval_changed", "forbidden", *_STORES),
+    ),
     # -- the journal -------------------------------------------------------------------------------------
     Route(
         name="events", method="GET", path="/v1/events", tag="journal",
@@ -216,13 +301,17 @@ ROUTES: tuple[Route, ...] = (
     Route(
         name="named_broadcast", method="POST", path="/api/agents/broadcast", tag="by name",
         summary="A message to all other agents, each paced on its own", body=ask.NamedMessageRequest,
-        response=answer.NamedBroadcastResponse, errors=("idempotency_conflict", *_STORES), keyed=True,
+        response=answer.NamedBroadcastResponse,
+        errors=("idempotency_conflict", "not_permitted", "trace_stopped", *_STORES), keyed=True,
     ),
     Route(
         name="named_send", method="POST", path="/api/agents/{agent}/messages", tag="by name",
         summary="A message to one agent, under the back-off of the pair", body=ask.NamedMessageRequest,
         response=answer.NamedSendResponse,
-        errors=("idempotency_conflict", "conflict", "forbidden", *_CHANNEL, *_STORES), keyed=True,
+        errors=(
+            "idempotency_conflict", "conflict", "forbidden", "not_permitted", "trace_stopped", *_CHANNEL, *_STORES,
+        ),
+        keyed=True,
     ),
     Route(
         name="named_update", method="PUT", path="/api/agents/{agent}", tag="by name",

@@ -10,7 +10,8 @@ from tests.surfaces.served import Member, Served, ServedInThread, registered
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with ServedInThread(tmp_path_factory.mktemp("shared") / "data") as hub:
+    # Nobody answers here: a made-up question must not keep a test waiting.
+    with ServedInThread(tmp_path_factory.mktemp("shared") / "data", ask_patience=0.1) as hub:
         yield hub
         with hub.blocking_client() as http:
             assert http.get("/healthz").json()["ok"] is True

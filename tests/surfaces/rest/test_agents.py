@@ -12,8 +12,8 @@ AGENTS = "/v1/agents"
 
 FRESH: dict[str, Any] = {
     "agent_id": AGENT_ID, "name": "builder", "kind": "external", "role": "worker", "mode": "autonomous",
-    "manager": None, "project": None, "model_name": None, "status": "idle", "online": True, "created_at": TIME,
-    "last_active": TIME,
+    "manager": None, "project": None, "model_name": None, "status": "idle", "online": True,
+    "sleeping_until": None, "created_at": TIME, "last_active": TIME,
 }  # fmt: skip
 
 

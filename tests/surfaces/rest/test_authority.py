@@ -60,6 +60,21 @@ MATRIX = {
     "join_channel": NOT_FOR_ME,
     "leave_channel": NOT_FOR_ME,
     "archive_channel": OWNER_ACTS,
+    "contact": ANY_TOKEN,
+    "list_asks": ANY_TOKEN,
+    "conversation": ANY_TOKEN,
+    "sleep": OWNER_ACTS,
+    "wake": OWNER_ACTS,
+    "list_tasks": ANY_TOKEN,
+    "get_task": OWNER_SEES,
+    "complete_task": OWNER_SEES,
+    "cancel_task": OWNER_SEES,
+    "list_rules": ANY_TOKEN,
+    "set_rule": OPERATOR_ONLY,
+    "remove_rule": OPERATOR_ONLY,
+    "list_approvals": ANY_TOKEN,
+    "get_approval": OWNER_SEES,
+    "answer_approval": OPERATOR_ONLY,
     "events": ANY_TOKEN,
     "named_agents": ANY_TOKEN,
     "named_broadcast": ANY_TOKEN,
@@ -83,7 +98,8 @@ def test_every_route_is_in_the_matrix() -> None:
 @dataclass
 class World:
     """Two agents that nobody else knows, a third to write to, a message from the third to the first, and a channel
-    of the first."""
+    of the first. The first was given a task by the third and gave it one, and something of its own waits for the
+    operator."""
 
     hub: Served
     owner: Member
@@ -91,6 +107,9 @@ class World:
     third: Member
     message_id: str
     channel: str
+    given: str
+    taken: str
+    approval: str
 
     def headers(self, caller: str) -> dict[str, str]:
         return {
@@ -105,7 +124,8 @@ class World:
         route = BY_NAME[name]
         target = self.third.id if name == "named_send" else self.owner.id
         path = route.path.replace("{agent}", target).replace("{message_id}", self.message_id)
-        path = path.replace("{channel}", self.channel)
+        path = path.replace("{channel}", self.channel).replace("{approval}", self.approval)
+        path = path.replace("{task}", self.given if name == "cancel_task" else self.taken)
         bodies: dict[str, Any] = {
             "send_message": {"to_agent_id": self.third.id, "content": "hello"},
             "mark_read": {"message_ids": [self.message_id]},
@@ -113,9 +133,17 @@ class World:
             "named_broadcast": {"message": "hello"},
             "named_send": {"message": "hello"},
             "prune": {"older_than_seconds": 1e6},
+            "contact": {"action": "notify", "agent": self.third.id, "message": "hello"},
+            "sleep": {"seconds": 60},
+            "set_rule": {"agent": self.owner.id, "target": self.third.id, "permission": "allow"},
+            "answer_approval": {"decision": "deny"},
         }
         body = bodies.get(name, {}) if route.body is not None else None
-        query = {"q": "hello"} if name == "search" else {}
+        queries = {
+            "search": {"q": "hello"},
+            "remove_rule": {"agent": self.owner.id, "target": self.third.id},
+        }
+        query = queries.get(name, {})
         return http.request(route.method, path, json=body, params=query, headers=self.headers(caller))
 
 
@@ -139,7 +167,19 @@ def world(hub: Served) -> Iterator[World]:
         sent = operator.post("/v1/agents/messages/send", json=body, headers=third.headers).json()
         made = operator.post("/v1/channels", json={"name": f"c-{owner.id}"}, headers=owner.headers)
         assert made.status_code == 200, made.text
-        yield World(hub, owner, other, third, sent["message_id"], f"c-{owner.id}")
+        taken, given = order(operator, third, owner), order(operator, owner, third)
+        about = {"agent": owner.id, "target": third.id}
+        rule = about | {"permission": "allow", "requires_approval": True}
+        assert operator.put("/v1/permissions", json=rule).status_code == 200
+        said = {"to_agent_id": third.id, "content": "may I?"}
+        held = operator.post("/v1/agents/messages/send", json=said, headers=owner.headers).json()["held"]
+        assert operator.delete("/v1/permissions", params=about).json()["removed"] is True
+        yield World(hub, owner, other, third, sent["message_id"], f"c-{owner.id}", given, taken, held)
+
+
+def order(http: httpx.Client, by: Member, to: Member) -> str:
+    body = {"action": "delegate", "agent": to.id, "message": "hello"}
+    return http.post("/v1/contact", json=body, headers=by.headers).json()["task"]["task_id"]
 
 
 @pytest.mark.parametrize("caller", CALLERS)

@@ -510,7 +510,8 @@ async def test_the_history_has_what_was_said_with_all_its_fields(http: httpx.Asy
         "message_id": told["message_id"], "from_agent_id": one.id, "to_agent_id": "#build",
         "message_type": "channel", "content": "hi", "metadata": {"pr": 12}, "timestamp": told["timestamp"],
         "reply_to": None, "thread_id": told["message_id"], "conversation": "channel:build", "seq": 1,
-        "priority": "high", "pattern": None, "expires_at": TIME,
+        "priority": "high", "pattern": None, "expires_at": TIME, "trace_id": told["message_id"], "hops": 0,
+        "task": None,
     }  # fmt: skip
     assert history == {"ok": True, "channel": "#build", "messages": [message], "count": 1}
 

@@ -19,12 +19,14 @@ EXAMPLES = 12
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with ServedInThread(tmp_path_factory.mktemp("contract") / "data") as hub:
+    # Most of those who are asked here are no programs: nobody answers.
+    with ServedInThread(tmp_path_factory.mktemp("contract") / "data", ask_patience=0.05, ask_grace=0.05) as hub:
         yield hub
 
 
 def known(hub: Served) -> dict[str, list[str]]:
-    """Agents, messages and channels that are there, so that more than refusals is seen. Some of each will end."""
+    """Agents, messages, channels, tasks and approvals that are there, so that more than refusals is seen. Some of
+    each will end."""
     with hub.blocking_client() as http:
         agents = [registered(http, f"agent-{n}") for n in range(40)]
         send = "/v1/agents/messages/send"
@@ -36,7 +38,20 @@ def known(hub: Served) -> dict[str, list[str]]:
         for channel in channels:
             http.post("/v1/channels", json={"name": channel, "members": [agent.id for agent in agents[:3]]})
             http.post(send, json={"to_agent_id": f"#{channel}", "content": "walnut"})
-    return {"agents": [agent.name for agent in agents], "messages": messages, "channels": channels}
+        order = {"action": "delegate", "message": "walnut"}
+        tasks = [
+            http.post("/v1/contact", json=order | {"agent": agent.id}).json()["task"]["task_id"]
+            for agent in agents
+        ]
+        careful = registered(http, "careful", mode="supervised").headers
+        approvals = [
+            http.post(send, json={"to_agent_id": agent.id, "content": "walnut"}, headers=careful).json()["held"]
+            for agent in agents
+        ]
+    return {
+        "agents": [agent.name for agent in agents], "messages": messages, "channels": channels, "tasks": tasks,
+        "approvals": approvals,
+    }  # fmt: skip
 
 
 def configuration(hub: Served, tmp_path: Path) -> SchemathesisConfig:
@@ -49,12 +64,21 @@ def configuration(hub: Served, tmp_path: Path) -> SchemathesisConfig:
             "base-url": hub.url,
             "headers": hub.operator,
             "checks": {"enabled": True},
+            "operations": [
+                {
+                    "include-operation-id": "contact",
+                    # A question that nobody answers is no failure of the hub.
+                    "checks": {"not_a_server_error": {"expected-statuses": ["2xx", "4xx", "502", "504"]}},
+                }
+            ],
             "phases": {"enabled": True, "stateful": {"max-steps": 4}},
             "generation": {"mode": "all", "max-examples": EXAMPLES, "database": "none"},
             "dictionaries": {
                 "agents": {"values": words["agents"]},
                 "messages": {"values": words["messages"]},
                 "channels": {"values": words["channels"]},
+                "tasks": {"values": words["tasks"]},
+                "approvals": {"values": words["approvals"]},
                 "positions": {"values": [0, 1, LAST_POSITION]},
                 # A test does not wait for a minute.
                 "waits": {"values": [0, 0.01]},
@@ -63,6 +87,11 @@ def configuration(hub: Served, tmp_path: Path) -> SchemathesisConfig:
                 "path.agent": {"dictionary": "agents", "probability": 0.6},
                 "path.message_id": {"dictionary": "messages", "probability": 0.6},
                 "path.channel": {"dictionary": "channels", "probability": 0.6},
+                "path.task": {"dictionary": "tasks", "probability": 0.6},
+                "path.approval": {"dictionary": "approvals", "probability": 0.6},
+                "body.agent": {"dictionary": "agents", "probability": 0.6},
+                "body.target": {"dictionary": "agents", "probability": 0.6},
+                "query.target": {"dictionary": "agents", "probability": 0.6},
                 "query.after": {"dictionary": "positions"},
                 "query.wait": {"dictionary": "waits"},
             },
@@ -87,7 +116,10 @@ def makes_sense(context: Any, case: Any) -> bool:
         return False  # the limits of texts and numbers hold at any depth
     if case.operation.path.endswith(("/join", "/leave")) and body.get("agent_id") is None:
         return False  # the operator is in every channel, and has to say whom it means
-    target = body.get("to_agent_id", (case.path_parameters or {}).get("agent"))
+    if case.operation.path == "/v1/permissions" and case.method == "PUT":
+        denied_with_approval = body.get("permission") == "deny" and body.get("requires_approval") is True
+        return not denied_with_approval and body.get("agent") != body.get("target")  # a rule is about two
+    target = body.get("to_agent_id", body.get("agent", (case.path_parameters or {}).get("agent")))
     sender = body.get("from_agent_id", body.get("sender"))
     return target is None or sender is None or target != sender  # nobody writes to itself
 

@@ -35,6 +35,8 @@ NAMES: dict[str, bytes] = {
     "no escape": b"%zz",
     "double escape": b"%252e%252e",
     "long": b"a" * 5_000,
+    "a long number": b"9" * 5_000,
+    "another number": b"%D9%A1",
     "longer": b"a" * 60_000,
     "japanese": "日本".encode(),
     "escaped japanese": b"%E6%97%A5%E6%9C%AC",
@@ -62,7 +64,7 @@ PLACES = [
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
 def test_no_name_is_anything_but_a_name(shared: Served, one: Member, name: bytes) -> None:
     for method, path in PLACES:
-        for place in ("{agent}", "{message_id}", "{channel}"):
+        for place in ("{agent}", "{message_id}", "{channel}", "{task}", "{approval}"):
             if place not in path:
                 continue
             target = path.encode().replace(place.encode(), name)

@@ -27,7 +27,8 @@ def still_healthy(operator: httpx.Client) -> Iterator[None]:
 
 
 def place(route: Route, agent: str = "one") -> str:
-    return route.path.replace("{agent}", agent).replace("{message_id}", "0" * 26)
+    path = route.path.replace("{agent}", agent).replace("{message_id}", "0" * 26)
+    return path.replace("{task}", "task-1").replace("{approval}", "k3m9")
 
 
 def message(content: str) -> bytes:
@@ -126,6 +127,10 @@ def valid(route: Route) -> dict[str, Any]:
         "named_broadcast": {"message": "x"},
         "named_send": {"message": "x"},
         "prune": {"older_than_seconds": 1e6},
+        "contact": {"action": "notify", "agent": "other", "message": "x"},
+        "sleep": {"seconds": 60},
+        "set_rule": {"agent": "one", "target": "other", "permission": "allow"},
+        "answer_approval": {"decision": "deny"},
     }.get(route.name, {})
 
 
@@ -145,7 +150,7 @@ def test_a_wrong_type_is_400_and_never_a_failure(
         answer = operator.request(route.method, place(route), json=valid(route) | {field: value})
         assert answer.status_code < 500, (value, answer.text)
         if isinstance(value, list | dict | float) and value not in ([], ["x"]) and field not in (
-            "metadata", "ttl_seconds", "older_than_seconds",
+            "metadata", "ttl_seconds", "older_than_seconds", "timeout_seconds", "seconds",
         ):  # fmt: skip
             assert refused(answer, 400)["code"] == "invalid_request", value
 
@@ -252,7 +257,8 @@ def test_one_who_leaves_in_the_middle_of_its_body_leaves_nothing(
     with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE) as connection:
         connection.sendall(whole[: len(whole) - len(body)] + body[:sent])
     page = operator.get("/v1/events", params={"after": start, "wait": 0.3}).json()
-    assert page["events"] == []
+    # Others share this hub, and may fall silent just now.
+    assert [event for event in page["events"] if event["type"] != "agent_status_changed"] == []
 
 
 def test_one_who_leaves_before_the_answer_has_still_sent(

@@ -64,6 +64,9 @@ async def test_a_listing_is_as_the_protocol_says(http: httpx.AsyncClient) -> Non
         "priority": "normal",
         "pattern": None,
         "expires_at": None,
+        "trace_id": message_id,
+        "hops": 0,
+        "task": None,
         "folder": "new",
         "claimed_by": None,
         "claimed_at": None,
@@ -351,6 +354,7 @@ async def test_a_message_comes_with_its_receipts(http: httpx.AsyncClient) -> Non
     assert set(answer["message"]) == {
         "message_id", "from_agent_id", "to_agent_id", "message_type", "content", "metadata", "timestamp",
         "reply_to", "thread_id", "conversation", "seq", "priority", "pattern", "expires_at",
+        "trace_id", "hops", "task",
     }  # fmt: skip
 
 

@@ -18,7 +18,9 @@ PATHS = {
 def shared(tmp_path_factory: pytest.TempPathFactory):
     with ServedInThread(tmp_path_factory.mktemp("manners") / "data") as hub:
         with hub.blocking_client() as http:
-            registered(http, "one")
+            for name in ("one", "other"):
+                registered(http, name)
+            assert http.put("/v1/permissions", json=BODIES["set_rule"]).status_code == 200
             assert http.post("/v1/channels", json={"name": "build"}).status_code == 200
         yield hub
 
@@ -29,27 +31,44 @@ def http(shared: Served):
         yield http
 
 
-def place(path: str, message_id: str) -> str:
-    return path.replace("{agent}", "one").replace("{message_id}", message_id).replace("{channel}", "build")
+def place(path: str, http: httpx.Client) -> str:
+    """The path with something real in every place: a message, a task, an approval of its own."""
+    path = path.replace("{agent}", "one").replace("{channel}", "build")
+    if "{message_id}" in path:
+        path = path.replace("{message_id}", http.post(SEND, json=BODIES["send_message"]).json()["message_id"])
+    if "{task}" in path:
+        order = {"action": "delegate", "agent": "one", "message": "walnut"}
+        path = path.replace("{task}", http.post("/v1/contact", json=order).json()["task"]["task_id"])
+    if "{approval}" in path:
+        careful = registered(http, mode="supervised").headers
+        held = http.post(SEND, json=BODIES["send_message"], headers=careful).json()["held"]
+        path = path.replace("{approval}", held)
+    return path
 
 
+SEND = "/v1/agents/messages/send"
 BODIES = {
     "register_agent": {}, "update_agent": {}, "put_agent": {}, "heartbeat": {}, "claim_next": {},
-    "send_message": {"to_agent_id": "one", "content": "x"}, "complete_message": {},
+    "send_message": {"to_agent_id": "one", "content": "walnut"}, "complete_message": {},
     "named_broadcast": {"message": "x"}, "named_send": {"message": "x"}, "named_update": {},
     "prune": {"older_than_seconds": 1e6}, "create_channel": {"name": "release"},
     "join_channel": {"agent_id": "one"}, "leave_channel": {"agent_id": "one"},
+    "contact": {"action": "notify", "agent": "one", "message": "x"}, "sleep": {"seconds": 60}, "complete_task": {},
+    "cancel_task": {}, "set_rule": {"agent": "one", "target": "other", "permission": "deny"},
+    "answer_approval": {"decision": "deny"},
 }  # fmt: skip
+QUERIES = {"search": {"q": "walnut"}, "remove_rule": {"agent": "one", "target": "other"}}
 NOT_HERE = ("delete_agent", "new_token", "revoke_tokens", "export")
 """What would disturb the other tests on this hub, or leave threads at work; they are tested elsewhere."""
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.name not in NOT_HERE], ids=lambda r: r.name)
 def test_every_answer_has_its_type_and_is_not_to_be_kept(http: httpx.Client, route: Route) -> None:
-    message = http.post("/v1/agents/messages/send", json={"to_agent_id": "one", "content": "walnut"}).json()
-    body = {"message_ids": [message["message_id"]]} if route.name == "mark_read" else BODIES.get(route.name)
-    query = {"q": "walnut"} if route.name == "search" else {}
-    answer = http.request(route.method, place(route.path, message["message_id"]), json=body, params=query)
+    body = BODIES.get(route.name)
+    if route.name == "mark_read":
+        body = {"message_ids": [http.post(SEND, json=BODIES["send_message"]).json()["message_id"]]}
+    query = QUERIES.get(route.name, {})
+    answer = http.request(route.method, place(route.path, http), json=body, params=query)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == route.media
     assert answer.headers["cache-control"] == "no-store"
@@ -64,9 +83,8 @@ def test_every_answer_has_its_type_and_is_not_to_be_kept(http: httpx.Client, rou
     "route", [r for r in ROUTES if r.method == "GET" and r.name not in NOT_HERE], ids=lambda r: r.name
 )
 def test_head_answers_like_get_without_a_body(http: httpx.Client, route: Route) -> None:
-    message = http.post("/v1/agents/messages/send", json={"to_agent_id": "one", "content": "walnut"}).json()
-    path = place(route.path, message["message_id"])
-    query = {"q": "walnut"} if route.name == "search" else {}
+    path = place(route.path, http)
+    query = QUERIES.get(route.name, {})
     head = http.head(path, params=query)
     get = http.get(path, params=query)
     assert (head.status_code, head.content) == (200, b"")
@@ -80,11 +98,11 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIN
 
 @pytest.mark.parametrize("path", PATHS)
 def test_another_method_is_405_with_those_that_there_are(http: httpx.Client, path: str) -> None:
-    methods = PATHS[path]
+    methods, target = PATHS[path], place(path, http)
     allowed = sorted([*methods, "HEAD"] if "GET" in methods else methods)
     for method in METHODS:
         if method not in methods:
-            answer = http.request(method, place(path, "x"))
+            answer = http.request(method, target)
             assert answer.status_code == 405
             assert answer.headers["allow"] == ", ".join(allowed)
             assert answer.headers["content-type"] == "application/json"

@@ -101,7 +101,8 @@ async def test_a_message_arrives_with_the_documented_fields(hub: Served, http: h
         "to_agent_id": "#build", "content": "hi all", "message_type": "channel", "metadata": {"a": 1},
         "reply_to": None, "timestamp": sent["timestamp"], "position": message["position"],
         "thread_id": sent["message_id"], "conversation": "channel:build", "seq": 1, "priority": "normal",
-        "expires_at": None, "actor": one.id, "actor_token": message["actor_token"],
+        "expires_at": None, "pattern": None, "trace_id": sent["message_id"], "hops": 0, "task": None,
+        "actor": one.id, "actor_token": message["actor_token"],
     }  # fmt: skip
 
 

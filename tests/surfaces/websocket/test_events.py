@@ -51,7 +51,8 @@ async def test_a_message_arrives_with_the_documented_fields(hub: Served, http: h
         "to_agent_id": other.id, "content": "hi", "message_type": "direct", "metadata": {"a": 1}, "reply_to": None,
         "timestamp": told["timestamp"],
         "position": first["position"], "thread_id": told["message_id"], "seq": 1, "priority": "normal",
-        "conversation": first["conversation"], "expires_at": None, "actor": one.id,
+        "conversation": first["conversation"], "expires_at": None, "pattern": None,
+        "trace_id": told["message_id"], "hops": 0, "task": None, "actor": one.id,
         "actor_token": first["actor_token"],
     }  # fmt: skip
     assert (second["type"], second["folder"], second["position"]) == (

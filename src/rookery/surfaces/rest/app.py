@@ -9,7 +9,7 @@ from rookery.domain.errors import NotFound
 from rookery.services.hub import Hub
 from rookery.surfaces.gate import refuse
 from rookery.surfaces.meter import Meter
-from rookery.surfaces.rest import agents, channels, hub, messages, named
+from rookery.surfaces.rest import agents, approvals, channels, contact, hub, messages, named, tasks
 from rookery.surfaces.rest.call import Handler
 from rookery.surfaces.rest.endpoint import Endpoint
 from rookery.surfaces.rest.parcels import Parcels
@@ -47,6 +47,21 @@ HANDLERS: dict[str, Handler] = {
     "join_channel": channels.join_channel,
     "leave_channel": channels.leave_channel,
     "archive_channel": channels.archive_channel,
+    "contact": contact.contact,
+    "list_asks": contact.list_asks,
+    "conversation": contact.conversation,
+    "sleep": contact.sleep,
+    "wake": contact.wake,
+    "list_tasks": tasks.list_tasks,
+    "get_task": tasks.get_task,
+    "complete_task": tasks.complete_task,
+    "cancel_task": tasks.cancel_task,
+    "list_rules": approvals.list_rules,
+    "set_rule": approvals.set_rule,
+    "remove_rule": approvals.remove_rule,
+    "list_approvals": approvals.list_approvals,
+    "get_approval": approvals.get_approval,
+    "answer_approval": approvals.answer_approval,
     "events": messages.events,
     "named_agents": named.named_agents,
     "named_broadcast": named.named_broadcast,

@@ -4,6 +4,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.types import Receive
+
+from rookery.domain.errors import RookeryError
 from rookery.domain.principals import Principal
 from rookery.services.hub import Hub
 from rookery.surfaces.meter import Meter
@@ -12,7 +15,8 @@ from rookery.surfaces.meter import Meter
 @dataclass(slots=True)
 class Call:
     """`body` and `query` have the types that the route names. `acting_as` is the X-Agent-ID header: whom the
-    operator speaks for. `head_only`: the caller asked for the headers, and will not see what they head."""
+    operator speaks for. `head_only`: the caller asked for the headers, and will not see what they head. `receive`
+    tells of its leaving."""
 
     hub: Hub
     meter: Meter
@@ -23,6 +27,7 @@ class Call:
     idempotency_key: str | None
     acting_as: str | None
     head_only: bool
+    receive: Receive
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Plain:
 class Refused:
     """A refusal in a shape of its own, with the status that the error has in the table."""
 
-    status: int
+    error: RookeryError
     body: Any
     headers: tuple[tuple[bytes, bytes], ...] = ()
 

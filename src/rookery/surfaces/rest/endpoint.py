@@ -11,7 +11,6 @@ from starlette.types import Receive, Scope, Send
 
 from rookery.domain.errors import (
     Forbidden,
-    InvalidRequest,
     MethodNotAllowed,
     RookeryError,
     SenderForged,
@@ -21,11 +20,23 @@ from rookery.domain.errors import (
 from rookery.domain.names import same_name
 from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
 from rookery.services.hub import Hub
+from rookery.services.waiting import CallerGone
 from rookery.surfaces.bodies import read_body
-from rookery.surfaces.http import JSON, Headers, answer, bearer, encoded, parsed_query, refusal, twice
+from rookery.surfaces.http import (
+    JSON,
+    Headers,
+    answer,
+    bearer,
+    encoded,
+    idempotency_key,
+    parsed_query,
+    refusal,
+    twice,
+)
 from rookery.surfaces.meter import Meter
 from rookery.surfaces.rest.call import Call, Handler, Plain, Refused
 from rookery.surfaces.rest.parcels import Parcels
+from rookery.wire.errors import translate
 from rookery.wire.routes import Route
 from rookery.wire.strict_json import decoded, refuse_odd_text
 
@@ -72,11 +83,16 @@ class Endpoint:
                 path=_path(scope),
                 query=parsed_query(scope["query_string"], route.query),
                 body=await self._body(route, headers, receive),
-                idempotency_key=_idempotency_key(headers.get(b"idempotency-key")),
+                idempotency_key=idempotency_key(headers.get(b"idempotency-key")),
                 acting_as=await self._acting_as(principal, headers.get(b"x-agent-id")),
                 head_only=scope["method"] == "HEAD",
+                receive=receive,
             )
             result = await handler(call)
+            if isinstance(result, Refused):
+                await self._audit(principal, route, result.error)
+        except CallerGone:
+            return 499
         except RookeryError as error:
             await self._audit(principal, route, error)
             status, reply_headers, body = refusal(error)
@@ -143,7 +159,8 @@ class Endpoint:
         if isinstance(result, Plain):
             status, headers, body = 200, [*_plain_headers(route), *result.headers], result.body
         elif isinstance(result, Refused):
-            status, headers, body = result.status, [*JSON, *result.headers], encoded(result.body)
+            status = translate(result.error).http
+            headers, body = [*JSON, *result.headers], encoded(result.body)
         else:
             status, headers, body = 200, JSON, encoded(result)
         await self._parcels.deliver(scope, receive, send, status, headers, body)
@@ -177,14 +194,6 @@ def _path(scope: Scope) -> dict[str, str]:
     for value in path.values():
         refuse_odd_text(value)
     return path
-
-
-def _idempotency_key(value: bytes | None) -> str | None:
-    if value is None:
-        return None
-    if not 1 <= len(value) <= 200 or not all(33 <= byte <= 126 for byte in value):
-        raise InvalidRequest("Idempotency-Key must be 1 to 200 visible ASCII characters.")
-    return value.decode()
 
 
 async def _answer_early(send: Send, receive: Receive, status: int, headers: Headers, body: bytes) -> None:

@@ -1,11 +1,12 @@
 """Handlers for messages and inboxes."""
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from rookery.domain.errors import InvalidRequest
 from rookery.domain.ids import BROADCAST
-from rookery.services.inbox import Completion
+from rookery.services.closing import Completion
 from rookery.services.messaging import Draft
+from rookery.surfaces.departures import departure
 from rookery.surfaces.http import encoded
 from rookery.surfaces.rest.call import Call
 from rookery.wire import requests as ask
@@ -39,6 +40,7 @@ async def send_message(call: Call) -> answer.SendResponse:
         delivered=receipt.delivered,
         queued=bool(receipt.recipients),
         timestamp=iso(receipt.message.created_at),
+        held=receipt.held or UNSET,
     )
 
 
@@ -149,7 +151,11 @@ async def search(call: Call) -> answer.SearchResponse:
 
 async def events(call: Call) -> answer.EventsResponse:
     query: ask.EventsQuery = call.query
-    page = await call.hub.journal.page(call.principal, after=query.after, limit=query.limit, wait=query.wait)
+    with departure(call.receive) as leaving:
+        gone = leaving.gone if query.wait else None
+        page = await call.hub.journal.page(
+            call.principal, after=query.after, limit=query.limit, wait=query.wait, gone=gone
+        )
     return answer.EventsResponse(
         events=[Raw(encoded_event(entry)) for entry in page.entries], position=page.position, more=page.more
     )

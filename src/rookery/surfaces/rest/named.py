@@ -8,7 +8,6 @@ from rookery.surfaces.http import refusal_headers
 from rookery.surfaces.rest.call import Call, Refused
 from rookery.wire import requests as ask
 from rookery.wire import responses as answer
-from rookery.wire.errors import translate
 
 
 async def named_agents(call: Call) -> answer.NamedAgentsResponse:
@@ -19,7 +18,7 @@ async def named_send(call: Call) -> answer.NamedSendResponse | Refused:
     told, error = await by_name.send(call.hub, call.principal, _draft(call, call.path["agent"]))
     if error is None:
         return told
-    return Refused(translate(error).http, told, tuple(refusal_headers(error)))
+    return Refused(error, told, tuple(refusal_headers(error)))
 
 
 async def named_broadcast(call: Call) -> answer.NamedBroadcastResponse:
