@@ -20,7 +20,7 @@ async def test_a_token_opens_it(bare: httpx.AsyncClient, janus: Member) -> None:
     answer = await posted(bare, janus)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    assert len(answer.json()["result"]["tools"]) == 7
+    assert len(answer.json()["result"]["tools"]) == 10
 
 
 @pytest.mark.parametrize("token", [None, "rook_ag_wrong"], ids=["none", "wrong"])

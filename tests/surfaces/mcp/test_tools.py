@@ -11,7 +11,10 @@ from tests.surfaces.mcp.talk import called, done, refused, talking, texts
 from tests.surfaces.served import Member, Served
 from tests.surfaces.shapes import MESSAGE_ID, refusal
 
-TOOLS = ["list_agents", "send_to_agent", "broadcast", "set_name", "set_tab_name", "send_channel_message", "inbox"]
+TOOLS = [
+    "list_agents", "send_to_agent", "broadcast", "set_name", "set_tab_name", "send_channel_message",
+    "contact_agent", "complete_task", "inbox", "permission_prompt",
+]  # fmt: skip
 
 
 async def test_the_hub_says_who_it_is_and_how_it_is_used(hub: Served) -> None:
@@ -45,7 +48,7 @@ async def test_every_schema_is_a_plain_object_without_references(hub: Served) ->
 async def test_all_tools_together_cost_an_agent_little_context(hub: Served) -> None:
     async with talking(hub, None) as session:
         tools = [tool.model_dump(exclude_none=True) for tool in (await session.list_tools()).tools]
-    assert len(msgspec.json.encode(tools)) < 4_000
+    assert len(msgspec.json.encode(tools)) < 5_500
 
 
 # -- list_agents -----------------------------------------------------------------------------------------

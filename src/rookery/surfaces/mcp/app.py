@@ -9,8 +9,9 @@ from starlette.types import Message, Receive, Scope, Send
 from rookery.domain.errors import MethodNotAllowed, RookeryError, UnsupportedMediaType
 from rookery.services.hub import Hub
 from rookery.surfaces.bodies import read_body
+from rookery.surfaces.departures import Departure, departure
 from rookery.surfaces.gate import refuse
-from rookery.surfaces.http import bearer, header
+from rookery.surfaces.http import bearer, header, idempotency_key
 from rookery.wire.strict_json import parsed
 
 _SERVER = "rookery.surfaces.mcp.server"
@@ -34,13 +35,17 @@ class Door:
             if principal.is_agent:
                 self._hub.access.take_turn(principal)
                 self._hub.agents.notice(principal)
+            key = header(scope, b"idempotency-key")
+            scope["rookery.key"] = idempotency_key(None if key is None else key.encode("latin-1"))
             body = await self._body(scope, receive)
         except RookeryError as error:
             await refuse(scope, receive, send, error)
             return
         sessions = await self._manager()
         scope["rookery.principal"] = principal
-        await sessions.handle_request(scope, _again(body, receive), send)
+        with departure(receive) as leaving:
+            scope["rookery.departure"] = leaving
+            await sessions.handle_request(scope, _again(body, leaving), send)
 
     async def stop(self) -> None:
         self._over.set()
@@ -75,14 +80,15 @@ class Door:
             await self._over.wait()
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body that was read, once more; then whatever comes behind it."""
+def _again(body: bytes, leaving: Departure) -> Receive:
+    """The body that was read, once more; then nothing, until the caller is gone."""
     given = False
 
     async def receive_again() -> Message:
         nonlocal given
         if given:
-            return await receive()
+            await leaving.gone.wait()
+            return {"type": "http.disconnect"}
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 

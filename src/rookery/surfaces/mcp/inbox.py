@@ -7,8 +7,8 @@ from rookery.domain.framing import framed
 from rookery.domain.messages import Message
 from rookery.domain.principals import Principal
 from rookery.ports import InboxItem
+from rookery.services.closing import Completion
 from rookery.services.hub import Hub
-from rookery.services.inbox import Completion
 from rookery.services.messaging import Draft
 from rookery.surfaces import by_name
 from rookery.surfaces.mcp.arguments import InboxArguments
@@ -44,19 +44,30 @@ async def act(hub: Hub, by: Principal, said: InboxArguments) -> Any:
             found = await hub.inbox.search(by, _needed(said.query, "query"), limit=said.limit)
             return {"messages": [await _message(hub, message) for message in found]}
         case "send":
-            to, content = _needed(said.to, "to"), _needed(said.content, "content")
+            content = _needed(said.content, "content")
+            to = said.to or await _answered(hub, by, _needed(said.reply_to, "to"))
             draft = Draft(to=to, content=content, reply_to=said.reply_to, between_models=True)
             return (await by_name.send(hub, by, draft))[0]
+        case "history":
+            other = _needed(said.to, "to")
+            _, spoken = await hub.inbox.conversation(by, other, limit=said.limit)
+            return {"messages": [await _message(hub, message) for message in spoken]}
 
 
-async def unread_ids(hub: Hub, by: Principal) -> list[str]:
+async def unread_ids(hub: Hub, by: Principal) -> frozenset[str]:
     """Of the latest messages that this agent has not read."""
     listing = await hub.inbox.list(by, by.id, unread_only=True, limit=100, latest=True)
-    return [item.message.id for item in listing.items]
+    return frozenset(item.message.id for item in listing.items)
+
+
+async def _answered(hub: Hub, by: Principal, message_id: str) -> str:
+    """To whom a reply goes: into the channel if it was said in one, else to whoever wrote it."""
+    message, _ = await hub.inbox.deliveries(by, message_id)
+    return message.recipient if message.type == "channel" else message.sender
 
 
 async def _item(hub: Hub, item: InboxItem) -> dict[str, Any]:
-    return await _message(hub, item.message) | {"folder": item.delivery.folder}
+    return await _message(hub, item.message) | {"folder": item.delivery.folder} | _to_do(item.message)
 
 
 async def _message(hub: Hub, message: Message) -> dict[str, Any]:
@@ -68,8 +79,19 @@ async def _message(hub: Hub, message: Message) -> dict[str, Any]:
         "reply_to": message.reply_to,
         "priority": message.priority,
         "time": iso(message.created_at),
-        "text": framed(message.sender, name, message.content),
+        "text": framed(message.sender, name, message.content, message.pattern),
     }
+
+
+def _to_do(message: Message) -> dict[str, str]:
+    """How what was asked for reaches the one who waits for it."""
+    match message.pattern:
+        case "ask":
+            return {"answer_with": f"inbox(action='send', reply_to='{message.id}', content=...)"}
+        case "delegate" if message.task is not None:
+            return {"finish_with": f"complete_task(task_id='{message.task}', result=...)"}
+        case _:
+            return {}
 
 
 def _one(said: InboxArguments) -> str:

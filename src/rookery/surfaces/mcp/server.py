@@ -14,8 +14,9 @@ from rookery.domain.errors import RookeryError
 from rookery.domain.events import Entry, MessageStored
 from rookery.domain.principals import Principal
 from rookery.services.hub import Hub
+from rookery.services.waiting import CallerGone
 from rookery.surfaces.mcp.inbox import unread_ids
-from rookery.surfaces.mcp.tools import TOOLS
+from rookery.surfaces.mcp.tools import TOOLS, Visit
 from rookery.wire.errors import error_response, translate
 
 INSTRUCTIONS = (
@@ -46,7 +47,8 @@ def make_server(hub: Hub) -> Server[Any]:
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         request: Request = context.request  # pyright: ignore[reportAssignmentType] - there is no way in but HTTP
         by: Principal = request.scope["rookery.principal"]
-        result = await _call(hub, by, params.name, params.arguments or {})
+        visit = Visit(hub, by, request.scope["rookery.departure"], request.scope["rookery.key"])
+        result = await _call(visit, params.name, params.arguments or {})
         if params.name != "inbox" and (mention := await news.for_agent(by)):
             result.content.append(types.TextContent(type="text", text=mention))
         return result
@@ -60,17 +62,24 @@ def make_server(hub: Hub) -> Server[Any]:
     )
 
 
-async def _call(hub: Hub, by: Principal, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+async def _call(visit: Visit, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
     """Whatever is refused comes back as a result that the model can read."""
     tool = TOOLS.get(name)
     if tool is None:
         return _result(f"There is no tool {name!r}. There are: {', '.join(TOOLS)}.", error=True)
     try:
-        value = msgspec.to_builtins(await tool.work(hub, by, tool.parsed(arguments)))
+        value = msgspec.to_builtins(await tool.work(visit, tool.parsed(arguments)))
+    except CallerGone:
+        return _result("Nobody waits for this any longer.", error=True)
     except RookeryError as refused:
+        await visit.audit(name, refused)
+        if tool.spoken:
+            return _result(f"Error: {refused.message}", error=True)
         told = _result(f"{translate(refused).title}: {refused.message}", error=True)
         told.structured_content = msgspec.to_builtins(error_response(refused))
         return told
+    if tool.spoken:
+        return _result(value)
     told = _result(msgspec.json.encode(value).decode())
     told.structured_content = value
     return told
@@ -85,7 +94,7 @@ class _News:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._mentioned: dict[str, str] = {}
+        self._mentioned: dict[str, frozenset[str]] = {}
         self._quiet: set[str] = set()
         """Those for whom nothing has come since they were last looked after, so that nothing need be read."""
         hub.relay.watch(self._heard)
@@ -104,11 +113,11 @@ class _News:
         except BaseException:
             self._quiet.discard(by.id)
             raise
-        known = self._mentioned.get(by.id, "")  # only now: another call may have mentioned some meanwhile
-        fresh = [message_id for message_id in unread if message_id > known]
+        known = self._mentioned.get(by.id, frozenset())  # only now: another call may have mentioned some meanwhile
+        fresh = unread - known
         if not fresh:
             return ""
         if len(self._mentioned) >= _MOST_REMEMBERED:
             self._mentioned.clear()
-        self._mentioned[by.id] = max(fresh)
+        self._mentioned[by.id] = unread  # what was read since need not be remembered
         return f"{len(fresh)} new message{'s' if len(fresh) > 1 else ''}; use inbox"
