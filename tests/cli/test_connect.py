@@ -48,6 +48,7 @@ def test_codex_gets_its_entry_and_every_other_line_stays_as_it_is(tmp_path: Path
     assert tomllib.loads(text)["mcp_servers"]["rookery"] == {
         "command": "rook", "args": ["mcp", "--name", "builder"],
         "default_tools_approval_mode": "approve", "tool_timeout_sec": 900,
+        "env_vars": ["ROOKERY_DATA", "ROOKERY_URL", "ROOKERY_TOKEN", "ROOKERY_AGENT", "XDG_DATA_HOME"],
     }  # fmt: skip
 
 

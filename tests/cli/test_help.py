@@ -49,6 +49,20 @@ def test_every_command_is_there() -> None:
         "rename",
         "delete",
         "heartbeat",
+        "sleep",
+        "wake",
+        "ask",
+        "delegate",
+        "notify",
+        "chat",
+        "tasks",
+        "task",
+        "approvals",
+        "approve",
+        "deny",
+        "allow",
+        "forbid",
+        "rules",
         "clear",
         "stats",
         "thread",
@@ -62,6 +76,9 @@ def test_every_command_is_there() -> None:
     of_channels = {path[1:] for path in all_commands() if path[:1] == ("channel",)}
     wanted = ("create", "list", "show", "join", "leave", "history", "archive")
     assert of_channels == {(), *((name,) for name in wanted)}
+    assert {path[1:] for path in all_commands() if path[:1] == ("task",)} == {
+        (), ("show",), ("complete",), ("cancel",),
+    }  # fmt: skip
 
 
 def help_of(path: tuple[str, ...]) -> str:
@@ -80,7 +97,9 @@ def test_every_help_has_a_sentence_and_an_example(path: tuple[str, ...]) -> None
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in all_commands() if path not in ((), ("index",), ("channel",))], ids=" ".join
+    "path",
+    [path for path in all_commands() if path not in ((), ("index",), ("channel",), ("task",))],
+    ids=" ".join,
 )
 def test_every_command_speaks_json(path: tuple[str, ...]) -> None:
     assert "--json" in help_of(path)
@@ -135,7 +154,8 @@ def test_help_imports_nothing_heavy(lonely: Rook) -> None:
     code = (
         "import sys; sys.argv = ['rook', '--help']\n"
         "from rookery.cli.app import run\nrun()\n"
-        "heavy = ('httpx', 'rich', 'websockets', 'uvicorn', 'starlette', 'rookery.client', 'rookery.bootstrap')\n"
+        "heavy = ('httpx', 'rich', 'websockets', 'uvicorn', 'starlette', 'prompt_toolkit')\n"
+        "heavy += ('rookery.client', 'rookery.bootstrap')\n"
         "print('heavy:', [name for name in heavy if name in sys.modules])"
     )
     python = str(Path(ROOK).with_name("python"))

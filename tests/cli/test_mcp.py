@@ -19,6 +19,7 @@ from mcp_types import CallToolResult, TextContent
 from rookery import Client
 from rookery.cli import pipe
 from rookery.client import Directions
+from tests.support.fixtures import HubFactory
 from tests.support.hub_process import HubProcess
 from tests.support.rook import DEADLINE, ROOK, Rook
 
@@ -289,6 +290,27 @@ async def test_a_token_goes_to_no_other_hub_while_its_own_is_down(
     out.seek(0)
     assert b"`rook up`" in out.read()
     assert heard == []
+
+
+async def test_an_agent_is_there_as_long_as_its_program_is(out: BinaryIO, hub_factory: HubFactory) -> None:
+    """Also when it thinks for long and calls no tool."""
+    hub = hub_factory(env={"ROOKERY_SILENT_AFTER": "0.5", "ROOKERY_SWEEP_EVERY": "0.05"})
+    with Client(data=hub.data) as operator:
+        thinker, silent = operator.register(name="thinker"), operator.register(name="silent")
+        own = pipe.Pipe(Directions(data=hub.data), lambda _: thinker.token, out, sign_every=0.1)
+        lines = asyncio.StreamReader()
+        serving = asyncio.create_task(own.run(lines))
+        async with asyncio.timeout(DEADLINE):
+            await asyncio.to_thread(goes_offline, operator, silent.id)
+            assert operator.agent("thinker").agent.online
+            lines.feed_eof()
+            await serving
+            await asyncio.to_thread(goes_offline, operator, thinker.id)
+
+
+def goes_offline(operator: Client, agent_id: str | None) -> None:
+    with operator.listen(after=0) as stream:
+        next(event for event in stream if event.get("status") == "offline" and event["agent_id"] == agent_id)
 
 
 # -- its beginning and its end ---------------------------------------------------------------------------

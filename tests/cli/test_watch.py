@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rookery import Client
 from rookery.cli.watch import _position  # pyright: ignore[reportPrivateUsage]
 from rookery.client import EventPage
+from rookery.domain.errors import AskTimedOut
 from tests.support.hub_process import HubProcess
 from tests.support.rook import Rook
 
@@ -81,6 +82,49 @@ def test_channels_are_told_in_words(rook: Rook, operator: Client) -> None:
         "alpha created #build", "beta joined #build", "beta → #build", "beta left #build", "#build was archived",
     ]  # fmt: skip
     assert "│ the branch is ready" in lines
+
+
+def test_contact_is_told_in_words(rook: Rook, operator: Client) -> None:
+    one, two = operator.register(name="alpha"), operator.register(name="beta")
+    with pytest.raises(AskTimedOut):
+        operator.ask("alpha", "how many?", timeout=0.2)
+    task = operator.delegate("beta", 'count "them"\nall').task
+    assert task is not None
+    two.claim()
+    two.complete_task(task.task_id, result="42\n12:00:00  forged")
+    operator.sleep("beta", 3600)
+    operator.delegate("beta", "later")
+    operator.cancel_task("task-2", reason="not needed")
+    operator.forbid("beta", "alpha")
+    operator.allow("alpha", requires_approval=True)
+    operator.remove_rule("beta", "alpha")
+    for decision in ("approve", "deny"):
+        held = one.notify("beta", f"psst, {decision}")
+        operator.answer(str(held.approval), decision, note="noted")
+    with watching(rook, "--since", "0") as process:
+        lines = lines_until(process, "was not sent")
+    told = [line.split("  ")[1] for line in lines if not line.startswith("│")]
+    for sentence in (
+        "operator waits for alpha's answer until",
+        "alpha did not answer operator in time",
+        'operator handed beta task-1: "count \\"them\\""',
+        "beta was given task-1",
+        'beta began task-1: "count \\"them\\""',
+        'task-1: "count \\"them\\"" (beta) — COMPLETED ✓ by beta',
+        "beta sleeps until",
+        'operator handed beta task-2: "later", when it wakes at',
+        'task-2: "later" (beta) — CANCELLED by operator',
+        "rule: beta may not contact alpha",
+        "rule: alpha may contact anybody, with approval each time",
+        "rule removed: beta and alpha",
+        "alpha wants to notify beta",
+        "alpha is awaiting approval",
+    ):
+        assert any(line.startswith(sentence) for line in told), sentence
+    assert f"approval {held.approval} of alpha: denied by operator" in told
+    assert f"alpha → beta waits for approval {held.approval}" in told
+    assert f"alpha → beta was not sent: approval {held.approval}" in told
+    assert {"│ 12:00:00  forged", "│ not needed", "│ message: psst, deny", "│ noted"} <= set(lines)
 
 
 def test_events_are_json_lines_for_programs(rook: Rook, operator: Client) -> None:

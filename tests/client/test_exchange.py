@@ -6,9 +6,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from rookery.client import Directions, RookeryError, agents, inbox, messages
+from rookery.client import Directions, RookeryError, agents, contact, inbox, messages
 from rookery.client.exchange import Answer, Lost, Pause, Reply, Request, Session, Steps
-from rookery.domain.errors import HubUnreachable, NameTaken, RateLimited, StorageFull
+from rookery.domain.errors import (
+    AskFailed,
+    AskTimedOut,
+    HubStopping,
+    HubUnreachable,
+    NameTaken,
+    RateLimited,
+    StorageFull,
+)
 from rookery.wire.errors import error_response
 
 REFUSED = Lost("connection refused", arrived=False)
@@ -204,3 +212,64 @@ def test_names_are_quoted_in_the_path() -> None:
     with pytest.raises(HubUnreachable):
         network.run(agents.agent(network.session, "a/../b?c#d é"))
     assert network.asked[0].call.path == "/v1/agents/a%2F..%2Fb%3Fc%23d%20%C3%A9"
+
+
+# -- calls that the hub holds ----------------------------------------------------------------------------
+
+ANSWERED = {
+    "ok": True, "status": "notified", "text": "t", "agent_id": "a", "message_id": "m", "task": None,
+    "answer": None, "approval": None,
+}  # fmt: skip
+
+
+def test_a_question_is_repeated_under_its_own_key() -> None:
+    network = Network(BROKEN, refusal(HubStopping(), 503), REFUSED, ok(ANSWERED))
+    network.run(contact.ask(network.session, "builder", "how many?"))
+    network.run(contact.ask(network.session, "builder", "how many?"))
+    keys = [request.headers["Idempotency-Key"] for request in network.asked]
+    assert len(keys) == 5
+    assert len(set(keys[:4])) == 1
+    assert keys[4] != keys[0]
+
+
+def test_a_question_is_waited_for_as_long_as_it_may_take_and_some_more() -> None:
+    network = Network(ok(ANSWERED))
+    network.run(contact.ask(network.session, "builder", "how many?", timeout=90))
+    network.run(contact.notify(network.session, "builder", "how many!"))
+    assert [request.call.patient for request in network.asked] == [95.0, 0.0]
+
+
+@pytest.mark.parametrize("first", [BROKEN, refusal(HubStopping(), 503)], ids=["broken off", "sent away"])
+def test_a_hub_that_goes_away_with_the_question_is_waited_for_longer(first: Answer) -> None:
+    network = Network(first, REFUSED, patience=3.0)
+    with pytest.raises(HubUnreachable):
+        network.run(contact.ask(network.session, "builder", "how many?", timeout=60))
+    assert 60 < network.now <= 68
+
+
+def test_a_hub_that_never_got_the_question_is_not_waited_for_any_longer() -> None:
+    network = Network(REFUSED, patience=3.0)
+    with pytest.raises(HubUnreachable):
+        network.run(contact.ask(network.session, "builder", "how many?", timeout=60))
+    assert network.now <= 3
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(AskTimedOut("builder", 120), 504), (AskFailed("builder", "it crashed"), 502)],
+    ids=["no answer in time", "no answer"],
+)
+def test_what_the_hub_says_of_an_agent_is_not_taken_for_trouble_on_the_way(
+    error: RookeryError, status: int
+) -> None:
+    network = Network(refusal(error, status))
+    with pytest.raises(type(error)):
+        network.run(contact.ask(network.session, "builder", "how many?"))
+    assert len(network.asked) == 1
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_trouble_on_the_way_is_tried_again(status: int) -> None:
+    network = Network(Reply(status, b"<html>"), ok(ANSWERED))
+    network.run(contact.ask(network.session, "builder", "how many?"))
+    assert len(network.asked) == 2

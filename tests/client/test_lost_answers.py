@@ -1,6 +1,7 @@
 """A network that loses answers after the hub has done the work: nothing doubles and nothing is lost."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,39 @@ def test_a_creation_of_a_channel_whose_answer_is_lost_is_not_tried_again(
     with pytest.raises(HubUnreachable):
         operator.create_channel("build")
     assert [channel.channel for channel in operator.channels().channels] == ["#build"]
+
+
+def test_a_question_whose_answer_is_lost_is_asked_once(proxy: LossyProxy, operator: Client) -> None:
+    two = operator.register()
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(operator.ask, two.id, "how many?")
+        while not (found := two.inbox().messages):
+            pass
+        proxy.lose = 1
+        two.reply(found[0], "42")
+        answer = asked.result(30)
+    assert answer.answer is not None
+    assert answer.answer.content == "42"
+    assert two.inbox(unread_only=False).count == 1
+
+
+@pytest.mark.parametrize("action", ["delegate", "notify"])
+def test_contact_whose_answer_is_lost_is_made_once(proxy: LossyProxy, operator: Client, action: str) -> None:
+    two = operator.register()
+    proxy.lose = 2
+    getattr(operator, action)(two.id, "exactly once")
+    assert proxy.passed.count("POST /v1/contact") == 3
+    assert two.inbox().count == 1
+    assert operator.tasks().count == (1 if action == "delegate" else 0)
+
+
+def test_an_answer_to_an_approval_that_may_have_arrived_is_not_given_twice(
+    proxy: LossyProxy, operator: Client
+) -> None:
+    one, two = operator.register(mode="strict"), operator.register()
+    held = one.notify(two.id, "psst").approval
+    assert held is not None
+    proxy.lose = 1
+    with pytest.raises(HubUnreachable):
+        operator.answer(held, "approve")
+    assert operator.approval(held).approval.status == "approved"

@@ -9,7 +9,7 @@ import typer
 from rookery.cli.commands import Agent, OptionalAgent, command
 from rookery.cli.desk import Desk
 from rookery.cli.display import Cell, hint, say, show_facts, show_table
-from rookery.cli.times import ago
+from rookery.cli.times import ago, clock, seconds
 from rookery.domain.agents import Kind, Mode, Role, Status
 from rookery.domain.errors import InvalidRequest
 
@@ -136,6 +136,37 @@ def heartbeat(
     desk.answer(answer, lambda: say(f"{answer.agent_id} is {answer.status}, {answer.unread_count} unread."))
 
 
+@command(
+    commands,
+    examples="""
+    rook sleep builder 2h
+    rook sleep builder 30m --json
+    """,
+)
+def sleep(
+    desk: Desk, agent: Agent, duration: Annotated[str, typer.Argument(metavar="DURATION", help="E.g. 30m or 2h.")]
+) -> None:
+    """Put an agent to sleep.
+
+    Work that is handed over to it waits until then; a question wakes it.
+    """
+    answer = desk.hub.sleep(agent, seconds(duration, "DURATION"))
+    until = answer.agent.sleeping_until
+    desk.answer(answer, lambda: say(f"{answer.agent.name} sleeps until {clock(until or '?')}."))
+
+
+@command(
+    commands,
+    examples="""
+    rook wake builder
+    """,
+)
+def wake(desk: Desk, agent: Agent) -> None:
+    """Wake an agent; what was put off is handed to it."""
+    answer = desk.hub.wake(agent)
+    desk.answer(answer, lambda: say(f"{answer.agent.name} is {answer.agent.status}."))
+
+
 def confirm(yes: bool, question: str) -> None:
     """Ask a person. Where nobody can answer, silence is no consent."""
     import sys
@@ -166,7 +197,7 @@ def _show_agents(agents: list["AgentView"]) -> None:
             [
                 Cell(agent.name, "bold"),
                 agent.agent_id,
-                Cell(agent.status, _COLOURS.get(agent.status, "yellow")),
+                Cell(_status(agent), _COLOURS.get(agent.status, "yellow")),
                 agent.role,
                 agent.kind,
                 agent.model_name or "-",
@@ -176,6 +207,10 @@ def _show_agents(agents: list["AgentView"]) -> None:
             for agent in agents
         ],
     )
+
+
+def _status(agent: "AgentView") -> str:
+    return f"sleeping until {clock(agent.sleeping_until)}" if agent.sleeping_until else agent.status
 
 
 def _show_registered(answer: "RegisterResponse", saved: Path | None) -> None:

@@ -8,14 +8,19 @@ import typer
 
 from rookery.cli import (
     agents,
+    approvals,
     channel,
+    chat,
     connect,
+    contact,
     doctor,
     effective,
     inbox,
     mcp,
     messages,
     overview,
+    rules,
+    tasks,
     token,
     transfer,
     up,
@@ -33,6 +38,8 @@ Start here:
   rook up                        start a hub (leave it running)
   rook register --name builder   give an agent an address and a token
   rook send builder "hello"      write to it
+  rook ask builder "how is it?"  ask, and wait for the answer
+  rook chat builder              talk with it
   rook watch                     see everything as it happens
 
 \b
@@ -72,8 +79,13 @@ for part in (
     overview,
     agents,
     messages,
+    contact,
+    chat,
     channel,
     inbox,
+    tasks,
+    approvals,
+    rules,
     watch,
     mcp,
     connect,

@@ -26,19 +26,19 @@ _DATA = Annotated[
 ]
 
 
-def _agent_names(incomplete: str) -> list[str]:
+def agent_names(incomplete: str) -> list[str]:
     from rookery.cli.completion import agent_names
 
     return agent_names(incomplete)
 
 
 Agent = Annotated[
-    str, typer.Argument(metavar=AgentName, help="An agent's id or name.", autocompletion=_agent_names)
+    str, typer.Argument(metavar=AgentName, help="An agent's id or name.", autocompletion=agent_names)
 ]
 OptionalAgent = Annotated[
     str | None,
     typer.Argument(
-        metavar=AgentName, help="An agent's id or name.", autocompletion=_agent_names, show_default=False
+        metavar=AgentName, help="An agent's id or name.", autocompletion=agent_names, show_default=False
     ),
 ]
 _AS = Annotated[
@@ -47,7 +47,7 @@ _AS = Annotated[
         "--as",
         metavar=AgentName,
         help="Speak as this agent (operator).",
-        autocompletion=_agent_names,
+        autocompletion=agent_names,
         show_default=False,
     ),
 ]

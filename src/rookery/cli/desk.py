@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.cli.text import safe_json
 
 if TYPE_CHECKING:
-    from rookery.client import Client
+    from rookery.client import AsyncClient, Client
 
 PATIENCE = 3.0
 """Seconds for a hub that is just restarting; a person who waits longer wants to know why."""
@@ -33,6 +33,12 @@ class Desk:
 
             self._client = Client(self.url, token=self._token(), data=self.data, patience=PATIENCE)
         return self._client
+
+    def async_hub(self) -> "AsyncClient":
+        """For a command that runs an event loop; it closes the client itself."""
+        from rookery.client import AsyncClient
+
+        return AsyncClient(self.url, token=self._token(), data=self.data, patience=PATIENCE)
 
     def close(self) -> None:
         if self._client is not None:

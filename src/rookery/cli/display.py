@@ -33,6 +33,17 @@ def say(text: str = "", style: str = "") -> None:
         print(text)
 
 
+def say_pieces(*pieces: Cell) -> None:
+    """One line of our own, each piece of it dressed by itself."""
+    if coloured(sys.stdout):
+        from rich.text import Text
+
+        line = Text.assemble(*((one_line(piece.text), piece.style) for piece in pieces))
+        _console(sys.stdout).print(line, soft_wrap=True)
+    else:
+        print("".join(one_line(piece.text) for piece in pieces))
+
+
 def hint(text: str) -> None:
     """What is of interest to a person who is watching, and to nobody else: on stderr, if that is a terminal."""
     if sys.stderr.isatty():

@@ -138,12 +138,16 @@ _OWN_TABLE = re.compile(
 )
 
 
+# Codex gives the servers it starts none of its environment but what is named.
+_PASSED_ON = ("ROOKERY_DATA", "ROOKERY_URL", "ROOKERY_TOKEN", "ROOKERY_AGENT", "XDG_DATA_HOME")
+
+
 def _codex_with(path: Path, before: str, command: list[str]) -> str:
     settings = _toml(path, before)
     servers = _table(path, settings.get("mcp_servers", {}))
     wanted = {
         "command": command[0], "args": command[1:], "default_tools_approval_mode": "approve",
-        "tool_timeout_sec": 900,
+        "tool_timeout_sec": 900, "env_vars": list(_PASSED_ON),
     }  # fmt: skip
     if servers.get(KEY) == wanted:
         return before
@@ -153,6 +157,7 @@ def _codex_with(path: Path, before: str, command: list[str]) -> str:
         f"[mcp_servers.{KEY}]\ncommand = {_quoted(command[0])}\nargs = [{arguments}]\n"
         'default_tools_approval_mode = "approve"  # these tools send messages, and touch nothing else\n'
         "tool_timeout_sec = 900  # a person may take minutes to answer\n"
+        f"env_vars = [{', '.join(map(_quoted, _PASSED_ON))}]\n"
     )
     after = f"{rest.rstrip()}\n\n{table}" if rest.strip() else table
     if _toml(path, after) != _merged(settings, wanted):

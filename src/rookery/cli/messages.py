@@ -53,7 +53,7 @@ def send(
 ) -> None:
     """Send a message to an agent, to 'operator' or to a '#channel'."""
     answer = desk.hub.send(
-        to, _content(text), reply_to=reply_to, priority=priority, ttl=_ttl(ttl), sender=desk.speaker
+        to, content_of(text, "send"), reply_to=reply_to, priority=priority, ttl=_ttl(ttl), sender=desk.speaker
     )
     desk.answer(answer, lambda: _show_sent(answer, to))
 
@@ -71,7 +71,7 @@ def broadcast(
 ) -> None:
     """Send a message to every other agent."""
     answer = desk.hub.broadcast(
-        _content(text), reply_to=reply_to, priority=priority, ttl=_ttl(ttl), sender=desk.speaker
+        content_of(text, "broadcast"), reply_to=reply_to, priority=priority, ttl=_ttl(ttl), sender=desk.speaker
     )
     desk.answer(answer, lambda: _show_sent(answer))
 
@@ -125,11 +125,13 @@ def show_message(message: "MessageView", names: Names, note: str = "") -> None:
     show_words(message.content)
 
 
-def _content(text: str | None) -> str:
+def content_of(text: str | None, verb: str) -> str:
+    """What there is to say: as it was given, or read from a pipe."""
     if text is not None and text != "-":
         content = text
     elif sys.stdin.isatty() and text is None:
-        raise InvalidRequest('There is no text; write it after the name, as in: rook send builder "hello".')
+        whom = "" if verb == "broadcast" else " builder"
+        raise InvalidRequest(f'There is no text; write it behind, as in: rook {verb}{whom} "hello".')
     else:
         try:
             content = sys.stdin.buffer.read().decode()
@@ -138,9 +140,14 @@ def _content(text: str | None) -> str:
         content = content.removesuffix("\n")
     if not content:
         raise InvalidRequest("The text is empty; a message needs at least one character.")
+    refuse_what_is_no_text(content)
+    return content
+
+
+def refuse_what_is_no_text(content: str) -> None:
+    """Bytes that a terminal or a shell passed on although they mean nothing."""
     if not content.isascii() and any("\ud800" <= each <= "\udfff" for each in content):
         raise InvalidRequest("The text is not UTF-8; give it through a pipe in the right encoding.")
-    return content
 
 
 def _ttl(text: str | None) -> float | None:
@@ -148,6 +155,9 @@ def _ttl(text: str | None) -> float | None:
 
 
 def _show_sent(answer: "SendResponse", to: str = "") -> None:
+    if answer.held:
+        say(f"{answer.message_id}  waits for the operator: approval {answer.held}")
+        return
     if to.startswith("#") and not answer.queued:
         say(f"{answer.message_id}  said in {to}; nobody was mentioned")
         return

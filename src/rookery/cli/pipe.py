@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 import httpx
 import msgspec
@@ -19,7 +20,12 @@ _CHUNK = 1 << 16
 _HUB_AWAY = 15.0
 """Seconds for a hub that restarts; then the model is told."""
 _PAUSE = 0.5
-_LONGEST_CALL = 600.0
+_LONGEST_CALL = 86_400.0
+"""The hub ends what takes too long; a permission that the operator is asked for may take its time."""
+_SIGN_EVERY = 20.0
+_PING = b'{"jsonrpc":"2.0","id":"sign-of-life","method":"ping"}'
+
+_KEYED = frozenset({"send_to_agent", "broadcast", "send_channel_message", "contact_agent"})
 
 Json = dict[str, Any]
 
@@ -27,7 +33,15 @@ Json = dict[str, Any]
 class Pipe:
     """`token` gives the token to use; called with True, one for an agent that was just made anew."""
 
-    def __init__(self, directions: Directions, token: Callable[[bool], str | None], out: BinaryIO) -> None:
+    def __init__(
+        self,
+        directions: Directions,
+        token: Callable[[bool], str | None],
+        out: BinaryIO,
+        *,
+        sign_every: float = _SIGN_EVERY,
+    ) -> None:
+        self._sign_every = sign_every
         self._directions = directions
         self._token = token
         self._out = out
@@ -39,6 +53,7 @@ class Pipe:
 
     async def run(self, lines: asyncio.StreamReader) -> None:
         """Until standard input ends; what is under way is finished first."""
+        living = asyncio.create_task(self._give_signs_of_life())
         try:
             while line := await lines.readline():
                 if line.strip():
@@ -47,9 +62,18 @@ class Pipe:
                     task.add_done_callback(self._tasks.discard)
             await asyncio.gather(*self._tasks)
         finally:
-            for task in self._tasks:
+            for task in (living, *self._tasks):
                 task.cancel()
             await self._http.aclose()
+
+    async def _give_signs_of_life(self) -> None:
+        """The agent is there as long as its program is, also while it thinks and calls no tool."""
+        while True:
+            await asyncio.sleep(self._sign_every)
+            token = self._token(False)
+            if token is not None:
+                with suppress(httpx.HTTPError, RookeryError):  # a hub that is away will see it when it is back
+                    await self._post(_PING, token)
 
     async def _answer(self, line: bytes) -> None:
         reply = await self._asked(line)
@@ -62,9 +86,10 @@ class Pipe:
         until = loop.time() + _HUB_AWAY
         token = self._token(False)
         renewed = False
+        key = _key_for(line)
         while True:
             try:
-                response = await self._post(line, token)
+                response = await self._post(line, token, key)
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 # It was not heard, so it may be said again. Anything else may have happened, and is told.
                 if loop.time() > until:
@@ -72,7 +97,11 @@ class Pipe:
                 await asyncio.sleep(_PAUSE)
                 continue
             except httpx.HTTPError as exc:
-                return _failure(line, f"The hub went away in the middle: {str(exc) or type(exc).__name__}.")
+                if key is None:
+                    return _failure(line, f"The hub went away in the middle: {str(exc) or type(exc).__name__}.")
+                until = loop.time() + _HUB_AWAY  # under its key it happens once, however often it is said
+                await asyncio.sleep(_PAUSE)
+                continue
             except RookeryError as exc:
                 return _failure(line, exc.message)
             if response.status_code == 401 and not renewed:
@@ -88,7 +117,7 @@ class Pipe:
                 return _checked(line, response)
             return _failure(line, f"The hub answered with status {response.status_code}.")
 
-    async def _post(self, line: bytes, token: str | None) -> httpx.Response:
+    async def _post(self, line: bytes, token: str | None, key: str | None = None) -> httpx.Response:
         address = self._directions.follow()
         if self._known and not address.known:
             # A hub that is down leaves no trace. Whoever listens at the usual address shall not get the token.
@@ -96,6 +125,8 @@ class Pipe:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
+        if key is not None:
+            headers["Idempotency-Key"] = key
         return await self._http.post(f"{address.url}/mcp", content=line, headers=headers)
 
     async def _new_token(self, refused: str | None) -> str | None:
@@ -105,6 +136,22 @@ class Pipe:
             if current != refused:
                 return current
             return await asyncio.to_thread(self._token, True)
+
+
+def _key_for(line: bytes) -> str | None:
+    """A key for what may be said again without happening twice: what is said to others, and contact."""
+    with suppress(msgspec.DecodeError):
+        if msgspec.json.decode(line, type=_Call).params.name in _KEYED:
+            return uuid4().hex
+    return None
+
+
+class _Params(msgspec.Struct):
+    name: str
+
+
+class _Call(msgspec.Struct):
+    params: _Params
 
 
 def _checked(line: bytes, response: httpx.Response) -> bytes:

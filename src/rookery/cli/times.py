@@ -32,6 +32,18 @@ def clock(moment: str) -> str:
     return local.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S")
 
 
+def left(moment: str) -> str:
+    """How long it is until then, in one unit."""
+    try:
+        ahead = (datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds()
+    except ValueError:
+        return moment
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if ahead >= length:
+            return f"{ahead // length:.0f} {unit} left"
+    return f"{ahead:.0f} s left" if ahead >= 1 else "no time left"
+
+
 def ago(moment: str) -> str:
     """How long it is since then, in one unit."""
     try:

@@ -103,6 +103,21 @@ def heartbeat(
     return (yield from exchange(session, call))
 
 
+def sleep(session: Session, agent: str, seconds: float) -> Steps[answer.AgentResponse]:
+    """Put an agent to sleep: work that is handed over to it waits, and a question wakes it."""
+    call = call_of(
+        "sleep", answer.AgentResponse, places={"agent": agent}, body=ask.SleepRequest(seconds=seconds),
+        repeatable=True,
+    )  # fmt: skip
+    return (yield from exchange(session, call))
+
+
+def wake(session: Session, agent: str) -> Steps[answer.AgentResponse]:
+    """Waking one that is awake changes nothing."""
+    call = call_of("wake", answer.AgentResponse, places={"agent": agent}, repeatable=True)
+    return (yield from exchange(session, call))
+
+
 def new_token(session: Session, agent: str) -> Steps[answer.TokenResponse]:
     """End the agent's tokens and give it a new one. For the operator."""
     places = {"agent": agent}

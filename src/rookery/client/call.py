@@ -18,7 +18,8 @@ Scalar = str | int | float | bool | None
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
     """`repeatable`: the hub ends up the same, and nothing is lost to the caller, if the request arrives
-    twice. Others are sent again only when the first certainly did not arrive."""
+    twice. Others are sent again only when the first certainly did not arrive. `patient` is how many seconds the
+    hub may hold its answer; `key` makes one call of all that carry it."""
 
     method: Method
     path: str
@@ -26,6 +27,7 @@ class Call(Generic[T]):
     content: bytes | None
     repeatable: bool
     patient: float = 0.0
+    key: str | None = None
 
     def decoded(self, body: bytes) -> T:
         try:
@@ -43,6 +45,7 @@ def call_of(
     body: Any = None,
     repeatable: bool = False,
     patient: float = 0.0,
+    key: str | None = None,
 ) -> Call[T]:
     """`patient` is how long the hub may hold its answer beyond the usual timeout. None in the query means:
     left out."""
@@ -52,7 +55,7 @@ def call_of(
     if said:
         path += f"?{urlencode(said, doseq=True)}"
     content = None if known.body is None else msgspec.json.encode(body if body is not None else {})
-    return Call(known.method, path, shape, content, repeatable or known.method == "GET", patient)
+    return Call(known.method, path, shape, content, repeatable or known.method == "GET", patient, key)
 
 
 def refusal_in(body: bytes) -> RookeryError | None:

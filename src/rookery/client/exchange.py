@@ -19,7 +19,7 @@ T = TypeVar("T")
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 2.0
 _NOTHING_DONE: Final = ("rate_limited", "overloaded")
-_PERHAPS_DONE: Final = ("storage_unavailable",)
+_PERHAPS_DONE: Final = ("storage_unavailable", "hub_stopping")
 _PROXY_TROUBLE: Final = (502, 503, 504)
 
 
@@ -37,6 +37,8 @@ class Request:
         said = {"Authorization": f"Bearer {self.address.token}"} if self.address.token else {}
         if self.call.content is not None:
             said["Content-Type"] = "application/json"
+        if self.call.key is not None:
+            said["Idempotency-Key"] = self.call.key
         return said
 
 
@@ -105,20 +107,31 @@ class Session:
 
 def exchange(session: Session, call: Call[T]) -> Steps[T]:
     """Make the call and repeat it while that is safe and may help. Raises the hub's refusal as its own class,
-    or HubUnreachable."""
+    or HubUnreachable.
+
+    A hub that may have the request, and goes away while it holds the answer, is waited for as long as it might
+    have held it: what the call waits for goes on when it is back.
+    """
     started = session.clock()
     attempt = 0
+    patience = session.patience
     while True:
         answer = yield Request(session.address, call)
         if isinstance(answer, Reply) and answer.status < 400:
             session.reached = True
             return call.decoded(answer.body)
         error, pause = _judged(session, call, answer, attempt)
-        if pause is None or session.clock() - started + pause > session.patience:
+        if _perhaps_begun(answer, error):
+            patience = session.patience + call.patient
+        if pause is None or session.clock() - started + pause > patience:
             raise error
         yield Pause(pause)
         session.address = session.directions.follow()
         attempt += 1
+
+
+def _perhaps_begun(answer: Answer, error: RookeryError) -> bool:
+    return error.code in _PERHAPS_DONE or (isinstance(answer, Lost) and answer.arrived)
 
 
 def _judged(session: Session, call: Call[T], answer: Answer, attempt: int) -> tuple[RookeryError, float | None]:

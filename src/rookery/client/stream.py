@@ -23,7 +23,7 @@ _FINAL: Final = {
     translation.close: code for code, translation in reversed(ERRORS.items()) if 4400 <= translation.close < 4429
 }
 """Close codes that trying again would not change."""
-_TRY_AGAIN: Final = ("rate_limited", "overloaded", "storage_unavailable")
+_TRY_AGAIN: Final = ("rate_limited", "overloaded", "storage_unavailable", "hub_stopping")
 
 
 @dataclass(slots=True)
