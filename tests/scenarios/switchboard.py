@@ -55,19 +55,36 @@ class Switchboard:
     # -- any call ------------------------------------------------------------------------------------
 
     async def request(
-        self, method: str, path: str, body: Json | None = None, *, token: str | None = None, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        *,
+        token: str | None = None,
+        key: str | None = None,
+        **query: Any,
     ) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {token}"} if token else self.hub.headers
+        """`key` is the Idempotency-Key."""
+        headers = {"Authorization": f"Bearer {token}"} if token else dict(self.hub.headers)
+        if key is not None:
+            headers["Idempotency-Key"] = key
         return await self._http.request(method, f"{self.hub.url}{path}", json=body, headers=headers, params=query)
 
     def stream(self, method: str, path: str) -> AbstractAsyncContextManager[httpx.Response]:
         return self._http.stream(method, f"{self.hub.url}{path}", headers=self.hub.headers)
 
     async def call(
-        self, method: str, path: str, body: Json | None = None, *, token: str | None = None, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        *,
+        token: str | None = None,
+        key: str | None = None,
+        **query: Any,
     ) -> Json:
         """What the hub answered. Raises Refused."""
-        response = await self.request(method, path, body, token=token, **query)
+        response = await self.request(method, path, body, token=token, key=key, **query)
         answer = response.json()
         if response.status_code != 200:
             raise Refused(response.status_code, answer)
@@ -76,8 +93,10 @@ class Switchboard:
     async def get(self, path: str, *, token: str | None = None, **query: Any) -> Json:
         return await self.call("GET", path, token=token, **query)
 
-    async def post(self, path: str, body: Json | None = None, *, token: str | None = None) -> Json:
-        return await self.call("POST", path, body, token=token)
+    async def post(
+        self, path: str, body: Json | None = None, *, token: str | None = None, key: str | None = None
+    ) -> Json:
+        return await self.call("POST", path, body, token=token, key=key)
 
     # -- agents and messages -------------------------------------------------------------------------
 
@@ -102,6 +121,21 @@ class Switchboard:
             found += page
             asked["after"] = page[-1]["message_id"]
         return found
+
+    async def contact(
+        self,
+        action: str,
+        by: Agent | None,
+        target: Agent | str,
+        message: str,
+        *,
+        key: str | None = None,
+        **more: Any,
+    ) -> Json:
+        """As that agent, with its own token, or as the operator."""
+        agent = target if isinstance(target, str) else target.id
+        body = {"action": action, "agent": agent, "message": message, **more}
+        return await self.post("/v1/contact", body, token=by.token if by else None, key=key)
 
     # -- the journal ---------------------------------------------------------------------------------
 
