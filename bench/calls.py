@@ -1,10 +1,12 @@
 """HTTP as the load generator speaks it: request bytes made beforehand, answers checked and not decoded."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from time import perf_counter
 from typing import cast
+
+import msgspec
 
 _ID = b'"message_id":"'
 _LENGTH = b"content-length: "
@@ -21,6 +23,13 @@ def request(method: str, path: str, port: int, token: str = "", body: bytes = b"
     if body:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def tool_call(port: int, token: str, tool: str, arguments: Mapping[str, object]) -> bytes:
+    """A call of a tool over MCP."""
+    called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    head, _, body = request("POST", "/mcp", port, token, msgspec.json.encode(called)).partition(b"\r\n\r\n")
+    return head + b"\r\nAccept: application/json, text/event-stream\r\n\r\n" + body
 
 
 class Caller(asyncio.Protocol):

@@ -29,6 +29,8 @@ from rookery.domain.principals import Principal
 from rookery.ports import Store, Transaction
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import Agents, Registration
+from rookery.services.closing import Closing
+from rookery.services.departure import Departure
 from rookery.services.posting import Letter, Posting, audience
 
 AGENTS = 20
@@ -94,11 +96,13 @@ class Traffic:
 async def fill(store: Store, messages: int) -> None:
     """Put that many messages into an empty store."""
     clock = SystemClock()
-    registry = Agents(store, clock, Access(store, clock, guarded=True, rate=RateRules()))
+    posting = Posting(MessageIds(random.Random(7).getrandbits))
+    access = Access(store, clock, guarded=True, rate=RateRules())
+    registry = Agents(store, clock, access, Departure(Closing(posting)))
     registrations = [Registration(name=f"bench-{number}") for number in range(1, AGENTS + 1)]
     operator = Principal(OPERATOR, "t-bench")
     agents = [(await registry.register(operator, each)).agent.id for each in registrations]
-    traffic, posting = Traffic(agents), Posting(MessageIds(random.Random(7).getrandbits))
+    traffic = Traffic(agents)
 
     def batch(tx: Transaction, size: int) -> None:
         for _ in range(size):

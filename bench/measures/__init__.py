@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bench.measures.contact import contact
 from bench.measures.fanout import fanout
 from bench.measures.footprint import footprint
 from bench.measures.growth import growth, maildir
@@ -44,6 +45,7 @@ def measures() -> list[Measure]:
     found += [
         Measure("fanout", fanout),
         Measure("mcp", mcp),
+        Measure("contact", contact),
         Measure("footprint", footprint, lambda sizes: [("sqlite", sizes.some)]),
     ]
     return found

@@ -1,8 +1,6 @@
 """Tool calls over MCP, against an empty tool on the same SDK."""
 
-import msgspec
-
-from bench.calls import request
+from bench.calls import tool_call
 from bench.children import Bare, HubChild
 from bench.run import Run
 from bench.table import Aim, Line, Pairs, in_turn, millis, per_second
@@ -16,7 +14,8 @@ def mcp(run: Run) -> list[Line]:
         (_, token), *_ = hub.register(run.driver, 3)
 
         def load(port: int, connections: int, seconds: float) -> dict[str, float]:
-            return run.driver.load(port, [[_call(port, token)]], connections=connections, seconds=seconds)
+            listing = tool_call(port, token, "list_agents", {})
+            return run.driver.load(port, [[listing]], connections=connections, seconds=seconds)
 
         for port in (bare.port, hub.port):
             load(port, CONNECTIONS, sizes.warm_up)
@@ -61,14 +60,3 @@ def mcp(run: Run) -> list[Line]:
 
 def _rate(result: dict[str, float]) -> float:
     return result["answers"] / result["seconds"]
-
-
-def _call(port: int, token: str) -> bytes:
-    called = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "list_agents", "arguments": {}},
-    }
-    head, _, body = request("POST", "/mcp", port, token, msgspec.json.encode(called)).partition(b"\r\n\r\n")
-    return head + b"\r\nAccept: application/json, text/event-stream\r\n\r\n" + body
