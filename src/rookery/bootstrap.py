@@ -28,7 +28,7 @@ from rookery.domain.traces import TraceRules
 from rookery.logs import configure_logs
 from rookery.ports import Store
 from rookery.services.access import RateRules, new_secret
-from rookery.services.contact import AskRules
+from rookery.services.asking import AskRules
 from rookery.services.expiry import ClaimRules
 from rookery.services.hub import Hub, HubRules
 from rookery.surfaces.gate import Gate

@@ -425,7 +425,7 @@ def test_work_that_fails_for_good_is_told_as_failed(hub: HubProcess, stage: Stag
 
 def test_a_question_over_standard_input_outlives_the_hub(hub: HubProcess, stage: Stage, operator: Client) -> None:
     """The program that asks does not even notice that the hub was killed meanwhile."""
-    slow = stage("SlowBot")
+    slow = stage("SlowBot", transport="stdio")
     asker = stage("AskerBot", transport="stdio")
     asking = asker.begin("contact_agent", action="ask", agent="SlowBot", message="take your time")
     (question,) = slow.hears("take your time")

@@ -8,7 +8,8 @@ import pytest
 from rookery.domain.approvals import Approval
 from rookery.domain.errors import ApprovalAnsweredAlready, ApprovalChanged, ApprovalNotFound, Forbidden
 from rookery.domain.events import AccessRefused, ApprovalAnswered, ApprovalRequested, MessageSent
-from rookery.services.contact import AskRules, Wish
+from rookery.services.asking import AskRules
+from rookery.services.contact import Wish
 from rookery.services.waiting import CallerGone
 from tests.services.house import MINUTE, THE_OPERATOR, House, Member, a_house, contents
 
@@ -199,11 +200,11 @@ async def test_an_approved_question_reaches_its_asker_as_a_reply(house: House) -
     intern, senior = await intern_and_senior(house)
     told = await house.hub.contact.contact(intern.principal, Wish(action="ask", to="senior", message="sound?"))
     await house.hub.approvals.answer(THE_OPERATOR, told.held or "", "approve")
-    (ask,) = await house.hub.contact.asks(senior.principal)
+    (ask,) = await house.hub.asking.open(senior.principal)
     await house.send(senior, intern, "it is", reply_to=ask.message_id)
     assert contents(await house.inbox(intern, unread_only=True)) == ["it is"]
     house.clock.move_on(5 * MINUTE)
-    await house.hub.contact.end_overdue()
+    await house.hub.asking.end_overdue()
     assert len(await house.inbox(intern)) == 1
 
 
@@ -213,7 +214,7 @@ async def test_an_approved_question_that_stays_open_ends_with_a_notice(house: Ho
     await house.hub.approvals.answer(THE_OPERATOR, told.held or "", "approve")
     house.clock.move_on(123_000)
     for _ in range(2):
-        await house.hub.contact.end_overdue()
+        await house.hub.asking.end_overdue()
     assert contents(await house.inbox(intern)) == [
         "Error: senior did not respond within 120 seconds. Consider using 'delegate' for async processing."
     ]

@@ -1,7 +1,6 @@
 """One agent turns to another: it asks and waits, hands work over, or lets it know."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,8 +11,6 @@ from rookery.domain.contact import Action
 from rookery.domain.conversations import direct_conversation
 from rookery.domain.errors import (
     AgentUnavailable,
-    AskFailed,
-    AskTimedOut,
     Conflict,
     IdempotencyConflict,
     InvalidRequest,
@@ -21,42 +18,28 @@ from rookery.domain.errors import (
     RateLimited,
     TooDeep,
 )
-from rookery.domain.events import AskOpened, audience
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message, Priority, request_digest
-from rookery.domain.principals import THE_HUB, Principal
+from rookery.domain.principals import Principal
 from rookery.domain.tasks import FOR_EVER, Task
 from rookery.domain.traces import NO_CAUSE, Cause
-from rookery.ports import Clock, InboxItem, Sent, Store, Transaction
+from rookery.ports import Clock, Sent, Store, Transaction
 from rookery.services.access import speaker
-from rookery.services.answers import end_ask
-from rookery.services.closing import record_seen
+from rookery.services.asking import Asking, AskRules, depth_of
 from rookery.services.holding import Holding, new_approval_id
 from rookery.services.messaging import addressee, label
-from rookery.services.notices import Notices, known_as
+from rookery.services.notices import known_as
 from rookery.services.pacing import Pacer
 from rookery.services.permissions import standings
 from rookery.services.posting import Letter, Posting
-from rookery.services.statuses import at_rest, with_status
 from rookery.services.tasks import Order, Tasks, current_task
 from rookery.services.tracing import Tracing
-from rookery.services.waiting import Gone, Waiting
+from rookery.services.waiting import Gone
 
 Status = Literal["answered", "delegated", "notified", "awaiting_approval"]
 
-_SWEPT_AT_ONCE = 200
-_LISTED = 1_000
-_SLACK = 2_000
-"""Milliseconds that a call which waits has to end its ask itself, before the sweep does."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskRules:
-    """`patience` is how many milliseconds an ask waits at most, and by default. A caller that left has `grace` to
-    come back."""
-
-    patience: int = 120_000
-    grace: int = 10_000
+_PUT_OFF = 1_000
+"""Tasks of those who sleep, among which a repeated call looks for its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,23 +82,21 @@ class Contact:
         clock: Clock,
         *,
         posting: Posting,
+        asking: Asking,
         tasks: Tasks,
-        notices: Notices,
         holding: Holding,
         tracing: Tracing,
         pacer: Pacer,
-        waiting: Waiting,
         rules: AskRules,
     ) -> None:
         self._store = store
         self._clock = clock
         self._posting = posting
+        self._asking = asking
         self._tasks = tasks
-        self._notices = notices
         self._holding = holding
         self._tracing = tracing
         self._pacer = pacer
-        self._waiting = waiting
         self._rules = rules
 
     # -- what callers do -----------------------------------------------------------------------------
@@ -130,35 +111,8 @@ class Contact:
         begun = await self._begun(by, wish, gone)
         if wish.action != "ask" or begun.held is not None or begun.message_id is None:
             return begun
-        return await self._answered(by, begun.message_id, via, gone)
-
-    async def asks(self, by: Principal) -> Sequence[Ask]:
-        """Those that wait: all for the operator; an agent sees those that it asked or is asked."""
-
-        def look(tx: Transaction) -> Sequence[Ask]:
-            if by.is_operator:
-                return tx.asks.overdue(FOR_EVER, _LISTED)
-            return [*tx.asks.open_by(by.id), *tx.asks.open_to(by.id)]
-
-        return await self._store.read(look)
-
-    async def end_overdue(self) -> int:
-        """Asks that nobody waits for in a call: after a restart, or after an approval. Who asked is told."""
-
-        def late(tx: Transaction) -> list[Ask]:
-            overdue = tx.asks.overdue(self._clock.now() - _SLACK, _SWEPT_AT_ONCE)
-            return [ask for ask in overdue if not self._waiting.is_awaited(ask.message_id)]
-
-        def work(tx: Transaction) -> int:
-            now = self._clock.now()
-            asks = late(tx)
-            for ask in asks:
-                end_ask(tx, ask.timed_out(now), THE_HUB, now)
-                told = AskTimedOut(known_as(tx, ask.target), ask.patience).message
-                self._notices.tell(tx, ask.asker, now, f"Error: {told}", _cause_of(tx, ask))
-            return len(asks)
-
-        return await self._store.write(work) if await self._store.read(late) else 0
+        name, answer = await self._asking.answer(by, begun.message_id, via, gone)
+        return replace(begun, text=words.response(name, answer.content), answer=answer)
 
     # -- beginning -----------------------------------------------------------------------------------
 
@@ -275,15 +229,13 @@ class Contact:
                 status="delegated", text=words.delegated(name, task.id), target=target,
                 message_id=task.message_id, task=task,
             )  # fmt: skip
-        self._wake(tx, target, now, by)
         content = words.ask_request(known_as(tx, held.sender), held.content, held.context)
         message = self._post(tx, held, content, cause, now, by)
         ask = Ask(
             message_id=message.id, asker=held.sender, target=target, depth=held.depth, asked_at=now,
             deadline=now + held.timeout,
         )  # fmt: skip
-        tx.asks.put(ask)
-        tx.journal.record(AskOpened(ask=ask), at=now, by=by, audience=audience(ask.asker, ask.target))
+        self._asking.begin(tx, ask, now=now, by=by)
         return Told(status="answered", text="", target=target, message_id=message.id)
 
     def _post(self, tx: Transaction, held: Held, content: str, cause: Cause, now: int, by: Principal) -> Message:
@@ -305,12 +257,6 @@ class Contact:
         agent = tx.agents.get(target)
         if agent is not None and not agent.online:
             raise AgentUnavailable(name)
-
-    def _wake(self, tx: Transaction, target: str, now: int, by: Principal) -> None:
-        """A question is urgent enough: somebody waits."""
-        agent = tx.agents.get(target)
-        if agent is not None and agent.status == "sleeping":
-            with_status(tx, agent, at_rest(tx, agent.id), now, by)
 
     def _again(self, tx: Transaction, earlier: Sent, wish: Wish, target: str, name: str) -> Told:
         """What was told the first time; for an ask, what there is to wait for."""
@@ -336,92 +282,11 @@ class Contact:
         named = tx.tasks.get(reference)
         if named is not None:
             return named
-        put_off = tx.tasks.due(FOR_EVER, _LISTED)
+        put_off = tx.tasks.due(FOR_EVER, _PUT_OFF)
         return next((task for task in put_off if task.request_id == reference), None)
-
-    # -- waiting for the answer ----------------------------------------------------------------------
-
-    async def _answered(self, by: Principal, message_id: str, via: str, gone: Gone | None) -> Told:
-        async def look() -> Ask | None:
-            ask = await self._store.read(lambda tx: tx.asks.get(message_id))
-            return None if ask is not None and ask.open else ask or _lost(message_id)
-
-        asked = await self._store.read(lambda tx: tx.asks.get(message_id)) or _lost(message_id)
-        left = max(0, asked.deadline - self._clock.now()) / 1000
-        ended = await self._waiting.until(
-            message_id, look, timeout=left, gone=gone, when_left=lambda: self._abandon(message_id)
-        )
-        if ended is None:
-            ended = await self._store.write(lambda tx: self._time_out(tx, message_id))
-        return await self._store.write(lambda tx: self._told(tx, by, ended, via))
-
-    def _time_out(self, tx: Transaction, message_id: str) -> Ask:
-        """Unless the answer came in the last moment."""
-        ask = tx.asks.get(message_id) or _lost(message_id)
-        if not ask.open:
-            return ask
-        now = self._clock.now()
-        self._pacer.step_back(tx, ask.asker, ask.target, ask.asked_at)
-        return end_ask(tx, ask.timed_out(now), THE_HUB, now)
-
-    async def _abandon(self, message_id: str) -> None:
-        """Whoever asked is gone; an answer that still comes lies in the inbox."""
-
-        def work(tx: Transaction) -> None:
-            ask = tx.asks.get(message_id)
-            if ask is not None and ask.open:
-                now = self._clock.now()
-                end_ask(tx, ask.abandoned(now), THE_HUB, now)
-
-        await self._store.write(work)
-
-    def _told(self, tx: Transaction, by: Principal, ask: Ask, via: str) -> Told:
-        """The answer, which its asker now has before it; or why there is none."""
-        name = known_as(tx, ask.target)
-        match ask.state:
-            case "answered" if ask.answer_id is not None:
-                answer = tx.messages.get(ask.answer_id)
-                if answer is None:
-                    raise AskFailed(name, "its answer was removed.")
-                self._mark_seen(tx, by, answer, ask.asker, via)
-                text = words.response(name, answer.content)
-                return Told(
-                    status="answered", text=text, target=ask.target, message_id=ask.message_id, answer=answer
-                )
-            case "timed_out":
-                raise AskTimedOut(name, ask.patience)
-            case "abandoned":
-                raise AskFailed(name, "the question was given up; ask again.")
-            case _:
-                raise AskFailed(name, ask.error or "the question was removed.")
-
-    def _mark_seen(self, tx: Transaction, by: Principal, answer: Message, asker: str, via: str) -> None:
-        """It is the result of a call, in the midst of what the asker is at: no cause of what follows."""
-        delivery = tx.deliveries.get(answer.id, asker)
-        if delivery is not None and not delivery.read:
-            now = self._clock.now()
-            tx.deliveries.save(delivery.seen(now, via))
-            record_seen(tx, InboxItem(answer, delivery), now, by, via)
 
     def _patience(self, wish: Wish) -> int:
         return min(wish.timeout or self._rules.patience, self._rules.patience)
-
-
-def depth_of(tx: Transaction, party: str) -> int:
-    """How many questions deep a party is: the deepest of those that wait for its answer."""
-    return 0 if party == OPERATOR else max((ask.depth for ask in tx.asks.open_to(party)), default=0)
-
-
-def _cause_of(tx: Transaction, ask: Ask) -> Cause:
-    question = tx.messages.get(ask.message_id)
-    if question is None:
-        return NO_CAUSE
-    return Cause(trace=question.traced_to, hops=question.hops, task=question.task)
-
-
-def _lost(message_id: str) -> Ask:
-    """In place of an ask that was pruned away while somebody waited."""
-    return Ask(message_id=message_id, asker="", target="", depth=0, asked_at=0, deadline=0, state="failed")
 
 
 def _shown(wish: Wish, name: str) -> list[tuple[str, str]]:

@@ -16,9 +16,10 @@ from rookery.ports import Clock, Store
 from rookery.services.access import Access, RateRules
 from rookery.services.agents import SIGN_EVERY, Agents
 from rookery.services.approvals import Approvals
+from rookery.services.asking import Asking, AskRules
 from rookery.services.channels import Channels
 from rookery.services.closing import Closing
-from rookery.services.contact import AskRules, Contact
+from rookery.services.contact import Contact
 from rookery.services.departure import Departure
 from rookery.services.expiry import ClaimRules, Expiry
 from rookery.services.holding import Holding
@@ -77,9 +78,10 @@ class Hub:
         self.channels = Channels(store, clock)
         self.permissions = Permissions(store, clock)
         self.tasks = Tasks(store, clock, posting, closing)
+        self.asking = Asking(store, clock, notices, pacer, self.waiting)
         self.contact = Contact(
-            store, clock, posting=posting, tasks=self.tasks, notices=notices, holding=holding,
-            tracing=tracing, pacer=pacer, waiting=self.waiting, rules=rules.asks,
+            store, clock, posting=posting, asking=self.asking, tasks=self.tasks, holding=holding, tracing=tracing,
+            pacer=pacer, rules=rules.asks,
         )  # fmt: skip
         self.approvals = Approvals(
             store, clock, access=self.access, holding=holding, contact=self.contact, messaging=self.messaging,
@@ -115,7 +117,7 @@ class Hub:
             self._call_the_roll,
             self.expiry.expire_claims,
             self.expiry.expire_messages,
-            self.contact.end_overdue,
+            self.asking.end_overdue,
             self.approvals.expire,
             self.agents.wake_those_who_slept_enough,
             self.tasks.post_put_off,

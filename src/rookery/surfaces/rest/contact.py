@@ -27,7 +27,7 @@ async def contact(call: Call) -> answer.ContactResponse:
 
 
 async def list_asks(call: Call) -> answer.AsksResponse:
-    asks = [ask_view(ask) for ask in await call.hub.contact.asks(call.principal)]
+    asks = [ask_view(ask) for ask in await call.hub.asking.open(call.principal)]
     return answer.AsksResponse(asks=asks, count=len(asks))
 
 

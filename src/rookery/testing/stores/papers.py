@@ -25,8 +25,8 @@ ASK = Ask(
 )  # fmt: skip
 TASK = Task(
     id="task-1", requester=FOX, assignee=OWL, request=ODD, context=ODD, parent="task-0", priority="urgent",
-    status="failed", origin="dm:x:y", trace="m-1", hops=3, message_id="m-2", not_before=NOW + 1, created_at=NOW,
-    started_at=NOW + 2, ended_at=NOW + 3, ended_by=BEAR, result=ODD, error=ODD,
+    status="failed", origin="dm:x:y", trace="m-1", hops=3, request_id="m-2", message_id="m-2", not_before=NOW + 1,
+    created_at=NOW, started_at=NOW + 2, ended_at=NOW + 3, ended_by=BEAR, result=ODD, error=ODD,
 )  # fmt: skip
 RULE = Rule(agent=FOX, target="*", permission="allow", requires_approval=True)
 APPROVAL = Approval(
