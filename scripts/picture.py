@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+from rookery import Client
+
 WIDTH, HEIGHT, BELOW = 94, 27, 7
 TARGET = Path(__file__).parent.parent / "docs" / "images" / "terminal.svg"
 SHELL = "env PS1='$ ' bash --norc"
@@ -63,6 +65,7 @@ class Screen:
             "PATH": f"{ROOK.parent}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8",
             "TERM": "xterm-256color", "ROOKERY_PORT": "0",
         }  # fmt: skip
+        self.data = home / ".local" / "share" / "rookery"
         self.hub = subprocess.Popen([str(ROOK), "up"], env=self._environment, stdout=subprocess.PIPE, text=True)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), SHELL)
         self.tmux("set", "-g", "status", "off")
@@ -105,14 +108,18 @@ def play(screen: Screen) -> None:
     for command, seen in (
         ("rook agents", "last active"),
         ('rook send reviewer "The parser is green. Please look." --as builder', "waits in"),
-        ("rook inbox reviewer", "unread before"),
-        ('rook send builder "Stop: wrong branch." --priority urgent', "waits in"),
+        ('rook delegate builder "Draft the release notes"', "handed over"),
+        ("rook tasks", "PENDING"),
     ):
-        before = screen.text(0).count(seen)
         screen.type(0, command)
-        until(lambda seen=seen, before=before: screen.text(0).count(seen) > before)
+        until(lambda seen=seen: seen in screen.text(0))
         until(lambda: screen.text(0).rstrip().endswith("$"))
-    until(lambda: "│ Stop: wrong branch" in screen.text(1))
+    screen.type(0, 'rook ask reviewer "May it be merged?"')
+    until(lambda: "May it be merged?" in screen.text(1))
+    with Client(data=screen.data) as hub:
+        (question,) = [each for each in hub.inbox("reviewer").messages if each.pattern == "ask"]
+        hub.reply(question, "Yes. Tests pass, and I read every line.", sender="reviewer")
+    until(lambda: "every line" in screen.text(0) and screen.text(0).rstrip().endswith("$"))
 
 
 def until(true: Callable[[], bool]) -> None:
