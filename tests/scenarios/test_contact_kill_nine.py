@@ -166,3 +166,25 @@ async def permission(board: Switchboard, agent: Agent, arguments: Json) -> str:
         headers = {"Authorization": f"Bearer {agent.token}", "Accept": "application/json, text/event-stream"}
         response = await http.post(f"{board.hub.url}/mcp", json=body, headers=headers)
     return response.json()["result"]["content"][0]["text"]
+
+
+async def test_a_hub_that_stops_sends_away_who_waits_and_keeps_the_question(
+    hub_factory: HubFactory, store: str
+) -> None:
+    async with Switchboard(hub_factory(store=store)) as board:
+        one, other, bystander = await board.register_many("one", "other", "bystander")
+        body = {"action": "ask", "agent": other.id, "message": "still there?"}
+        asking = asyncio.ensure_future(board.request("POST", "/v1/contact", body, token=one.token, key="k"))
+        start = await board.position()
+        quiet = board.request("GET", "/v1/events", token=bystander.token, after=start, wait=60)
+        polling = asyncio.ensure_future(quiet)
+        question = await question_to(board, other)
+        assert await asyncio.to_thread(board.hub.stop, 4.0) == 0  # and does not wait for those who wait
+        refused = await asking
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "hub_stopping")
+        assert (await polling).json()["events"] == []
+        board.hub.start()
+        answer = {"to_agent_id": one.id, "content": "yes", "reply_to": question["message_id"]}
+        await board.post("/v1/agents/messages/send", answer, token=other.token)
+        told = await board.contact("ask", one, other, "still there?", key="k")
+        assert told["text"] == "Response from other: yes"

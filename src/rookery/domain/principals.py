@@ -22,6 +22,8 @@ class Principal:
 
 
 THE_HUB = Principal(HUB, "hub")
+BY_HAND = Principal(OPERATOR, "by-hand")
+"""Whoever moves files in the data directory, where the operator alone can write."""
 UNGUARDED_OPERATOR = Principal(OPERATOR, "auth-none")
 """Everybody who calls without a token while the hub runs with `--auth none`."""
 

@@ -47,10 +47,24 @@ class Closing:
         """Finish the delivery. A question that ends as dead has failed, and one with a result is answered by it;
         a task ends with the message that handed it over."""
         closed = complete_delivery(tx, item, how, by=by, owner=owner, now=now, via=via)
-        message = item.message
+        self._end_with(tx, item.message, closed.delivery.recipient, how, by, now)
+        return closed
+
+    def follow_up(self, tx: Transaction, message_id: str, recipient: str, *, by: Principal, now: int) -> None:
+        """The same for a delivery that was finished already, if it was."""
+        delivery, message = tx.deliveries.get(message_id, recipient), tx.messages.get(message_id)
+        if message is None or delivery is None or delivery.folder not in ("done", "dead"):
+            return
+        outcome: Outcome = "done" if delivery.folder == "done" else "dead"
+        how = Completion(outcome=outcome, result=delivery.result, error=delivery.error, note=delivery.note)
+        self._end_with(tx, message, recipient, how, by, now)
+
+    def _end_with(
+        self, tx: Transaction, message: Message, recipient: str, how: Completion, by: Principal, now: int
+    ) -> None:
         match message.pattern:
             case "ask":
-                self._end_question(tx, message, closed.delivery.recipient, how, by, now)
+                self._end_question(tx, message, recipient, how, by, now)
             case "delegate" if message.task is not None:
                 task = tx.tasks.get(message.task)
                 if task is not None and task.open:
@@ -58,7 +72,6 @@ class Closing:
                     self._end(tx, task, outcome, how.result or how.note, how.error, by, now)
             case _:
                 pass
-        return closed
 
     def _end_question(
         self, tx: Transaction, question: Message, target: str, how: Completion, by: Principal, now: int

@@ -14,6 +14,7 @@ from rookery.domain.pacing import PacingRules
 from rookery.domain.traces import TraceRules
 from rookery.ports import Clock, Store
 from rookery.services.access import Access, RateRules
+from rookery.services.aftermath import Aftermath
 from rookery.services.agents import SIGN_EVERY, Agents
 from rookery.services.approvals import Approvals
 from rookery.services.asking import Asking, AskRules
@@ -87,6 +88,7 @@ class Hub:
             store, clock, access=self.access, holding=holding, contact=self.contact, messaging=self.messaging,
             notices=notices, waiting=self.waiting,
         )  # fmt: skip
+        self.aftermath = Aftermath(store, clock, closing, self.relay)
         self.journal = Journal(store, self.relay, self.waiting)
         self.started_at = 0
         self._sweeping: asyncio.Task[None] | None = None
@@ -98,6 +100,7 @@ class Hub:
         self.started_at = self.clock.now()
         await self.relay.start()
         self.relay.watch(self._token_ended)
+        await self.aftermath.catch_up()
         self._sweeping = asyncio.get_running_loop().create_task(self._sweep_for_ever())
 
     async def stop(self) -> None:
@@ -108,6 +111,7 @@ class Hub:
             self._sweeping = None
         await self.waiting.stop()
         await self.agents.settle()
+        await self.aftermath.settle()
         await self.relay.stop()
         await self.store.close()
 

@@ -19,13 +19,12 @@ from rookery.domain.events import (
 )
 from rookery.domain.ids import OPERATOR
 from rookery.domain.messages import Message
-from rookery.domain.principals import Principal
+from rookery.domain.principals import BY_HAND
 from rookery.ports import Clock, Transaction
 from rookery.stores.maildir.letters import Letters
 
 _log = logging.getLogger(__name__)
 
-BY_HAND = Principal(OPERATOR, "by-hand")
 VIA = "maildir"
 _DELIVERIES = (
     "SELECT d.recipient, m.id, d.folder, d.cleared_at FROM deliveries AS d"
