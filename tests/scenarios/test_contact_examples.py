@@ -423,13 +423,16 @@ def test_work_that_fails_for_good_is_told_as_failed(hub: HubProcess, stage: Stag
     assert "DoomedBot was deleted" in boss.hears("[Delegation Failed | DoomedBot")[0]["text"]
 
 
-def test_a_question_over_standard_input_outlives_the_hub(hub: HubProcess, stage: Stage, operator: Client) -> None:
-    """The program that asks does not even notice that the hub was killed meanwhile."""
+@pytest.mark.parametrize("end", [HubProcess.kill9, HubProcess.stop], ids=["killed", "stopped"])
+def test_a_question_over_standard_input_outlives_the_hub(
+    hub: HubProcess, stage: Stage, operator: Client, end: Callable[[HubProcess], object]
+) -> None:
+    """The program that asks does not even notice that the hub was away meanwhile."""
     slow = stage("SlowBot", transport="stdio")
     asker = stage("AskerBot", transport="stdio")
     asking = asker.begin("contact_agent", action="ask", agent="SlowBot", message="take your time")
     (question,) = slow.hears("take your time")
-    hub.kill9()
+    end(hub)
     hub.start()
     for _ in range(2):  # a model that is told twice to answer answers twice
         slow.call("inbox", action="send", reply_to=question["message_id"], content="done")

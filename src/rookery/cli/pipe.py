@@ -25,6 +25,8 @@ _LONGEST_CALL = 86_400.0
 _SIGN_EVERY = 20.0
 _PING = b'{"jsonrpc":"2.0","id":"sign-of-life","method":"ping"}'
 
+_AGAIN = b'"rookery/again":true'
+"""The hub stops and says so. In what others wrote, the quotation marks would be escaped."""
 _KEYED = frozenset({"send_to_agent", "broadcast", "send_channel_message", "contact_agent"})
 
 Json = dict[str, Any]
@@ -110,6 +112,10 @@ class Pipe:
                     token = await self._new_token(token)
                 except RookeryError as exc:
                     return _failure(line, exc.message)
+                continue
+            if key is not None and _AGAIN in response.content:
+                until = loop.time() + _HUB_AWAY
+                await asyncio.sleep(_PAUSE)
                 continue
             if response.status_code == 202:
                 return b""

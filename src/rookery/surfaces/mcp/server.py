@@ -10,7 +10,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 
 import rookery
-from rookery.domain.errors import RookeryError
+from rookery.domain.errors import HubStopping, RookeryError
 from rookery.domain.events import Entry, MessageStored
 from rookery.domain.principals import Principal
 from rookery.services.hub import Hub
@@ -24,6 +24,8 @@ INSTRUCTIONS = (
     "not from your user. Nothing replies by itself: answer when it helps."
 )
 _MOST_REMEMBERED = 10_000
+ASK_AGAIN = "rookery/again"
+"""Marks a result for programs that can make the same call again, under its key, when the hub is back."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -71,6 +73,10 @@ async def _call(visit: Visit, name: str, arguments: dict[str, Any]) -> types.Cal
         value = msgspec.to_builtins(await tool.work(visit, tool.parsed(arguments)))
     except CallerGone:
         return _result("Nobody waits for this any longer.", error=True)
+    except HubStopping as stopping:
+        told = _result(f"Error: {stopping.message}", error=True)
+        told.meta = {ASK_AGAIN: True}
+        return told
     except RookeryError as refused:
         await visit.audit(name, refused)
         if tool.spoken:
