@@ -6,6 +6,7 @@ All of it is on loopback: the hub, the model, and a proxy that lets nobody out.
 import json
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,69 @@ def test_claude_code_and_codex_write_to_one_another(person: Person, hub: HubProc
     model = person.asks("claude", [READ, Say("Fine, then.")], *permitted)
     (answer,) = told(model.results[0])["messages"]
     assert answer["text"] == '[From agent "reviewer"]:\nIt looks fine.'
+
+
+def test_claude_code_asks_and_uses_the_answer(person: Person, hub: HubProcess) -> None:
+    """Its call waits for as long as the other takes, and its model reads the sentence and nothing else."""
+    person.rook("connect", "claude", "--yes")
+    with Client(data=hub.data) as operator, ThreadPoolExecutor(1) as elsewhere:
+        tester = operator.register(name="tester")
+        elsewhere.submit(answers_the_first_question, tester, "As grass.")
+        ask = {"action": "ask", "agent": "tester", "message": "Is it green?", "context": "I wrote the parser."}
+        lines = [Call("mcp__rookery__contact_agent", ask), Say("It is green.")]
+        model = person.asks("claude", lines, *PERMITTED["claude"])
+    assert model.results == ["Response from tester: As grass."]
+
+
+def answers_the_first_question(agent: Client, words: str) -> None:
+    with agent.listen(after=0) as stream:
+        question = next(event for event in stream if event.get("pattern") == "ask")
+    agent.reply(str(question["message_id"]), words)
+
+
+def test_work_is_handed_from_claude_code_to_codex_and_its_result_back(person: Person, hub: HubProcess) -> None:
+    person.rook("connect", "claude", "--name", "leader", "--yes")
+    person.rook("connect", "codex", "--name", "worker", "--yes")
+    person.asks("codex", [LIST, Say("Here I am.")])
+    work = {"action": "delegate", "agent": "worker", "message": "Draft the notes.", "priority": "high"}
+    model = person.asks(
+        "claude", [Call("mcp__rookery__contact_agent", work), Say("Handed over.")], *PERMITTED["claude"]
+    )
+    assert model.results == [
+        "Delegated to worker (subtask task-1). You'll receive the result automatically when worker finishes."
+    ]
+    done = Call("mcp__rookery__complete_task", {"task_id": "task-1", "result": "Drafted."})
+    model = person.asks("codex", [READ, done, Say("Done.")])
+    (request,) = told(model.results[0])["messages"]
+    assert request["text"] == (
+        "[Agent Request from leader | Pattern: delegate | Priority: high | Task: task-1]\n\nDraft the notes."
+    )
+    model = person.asks("claude", [READ, Say("Thank you.")], *PERMITTED["claude"])
+    (result,) = told(model.results[0])["messages"]
+    assert result["text"] == "[Delegation Result from worker | task-1]\nDrafted."
+
+
+@pytest.mark.parametrize("decision", ["approve", "deny"])
+def test_claude_code_does_what_the_operator_lets_it_do(person: Person, hub: HubProcess, decision: str) -> None:
+    person.rook("connect", "claude", "--yes")
+    with Client(data=hub.data) as operator, ThreadPoolExecutor(1) as elsewhere:
+        asked = elsewhere.submit(decided, operator, decision)
+        touch = Call("Bash", {"command": "touch made.txt", "description": "Make a file"})
+        model = person.asks(
+            "claude", [touch, Say("So be it.")],
+            "--permission-prompt-tool", "mcp__rookery__permission_prompt",
+        )  # fmt: skip
+        approval = asked.result(30)
+    assert (approval["tool"], approval["kind"]) == ("Bash", "tool")
+    assert json.loads(approval["arguments"]["input"])["command"] == "touch made.txt"
+    assert (person.project / "made.txt").exists() == (decision == "approve")
+    if decision == "deny":
+        assert "not on this machine" in model.results[0]
+
+
+def decided(operator: Client, decision: str) -> Any:
+    with operator.listen(after=0) as stream:
+        asked = next(event for event in stream if event["type"] == "approval_requested")
+    shown = operator.approval(str(asked["approval_id"])).approval
+    operator.answer(shown, decision, note="not on this machine")  # pyright: ignore[reportArgumentType]
+    return asked

@@ -192,6 +192,8 @@ async def test_a_program_asks_whether_it_may_use_a_tool(
             called(session, "permission_prompt", tool_name="Bash", input=PAYLOAD, tool_use_id="toolu_1")
         )
         asked = await event_of(http, "approval_requested")
+        news = {"to_agent_id": boss.id, "content": "news"}
+        assert (await http.post("/v1/agents/messages/send", json=news)).status_code == 200
         assert (asked["tool"], asked["kind"], asked["agent_id"]) == ("Bash", "tool", boss.id)
         assert msgspec.json.decode(asked["arguments"]["input"]) == PAYLOAD
         answer = await http.post(
@@ -199,7 +201,8 @@ async def test_a_program_asks_whether_it_may_use_a_tool(
         )
         assert answer.status_code == 200
         told = await asking
-    assert msgspec.json.decode(texts(told)[0]) == expected
+    (text,) = texts(told)  # Claude Code wants one block of text and nothing structured beside it
+    assert (msgspec.json.decode(text), told.structured_content) == (expected, None)
 
 
 async def test_a_permission_that_nobody_answers_is_a_denial(tmp_path: Path) -> None:
@@ -207,8 +210,8 @@ async def test_a_permission_that_nobody_answers_is_a_denial(tmp_path: Path) -> N
     async with quickly as hub, hub.client() as http:
         agent = await register(http, "claude")
         async with talking(hub, agent) as session:
-            told = await done(session, "permission_prompt", tool_name="Bash", input={"command": "ls"})
-        assert told == {"behavior": "deny", "message": "Nobody answered in time."}
+            told = await called(session, "permission_prompt", tool_name="Bash", input={"command": "ls"})
+        assert msgspec.json.decode(texts(told)[0]) == {"behavior": "deny", "message": "Nobody answered in time."}
 
 
 async def test_the_operator_has_no_permission_to_ask(hub: Served) -> None:

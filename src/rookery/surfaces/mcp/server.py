@@ -51,7 +51,8 @@ def make_server(hub: Hub) -> Server[Any]:
         by: Principal = request.scope["rookery.principal"]
         visit = Visit(hub, by, request.scope["rookery.departure"], request.scope["rookery.key"])
         result = await _call(visit, params.name, params.arguments or {})
-        if params.name != "inbox" and (mention := await news.for_agent(by)):
+        tool = TOOLS.get(params.name)
+        if tool is not None and tool.mentions_news and (mention := await news.for_agent(by)):
             result.content.append(types.TextContent(type="text", text=mention))
         return result
 

@@ -47,14 +47,15 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """`also` are other names for arguments, as other systems call them. `spoken`: what it gives is a sentence
-    for a model and nothing else, and so are its refusals."""
+    """`also` are other names for arguments, as other systems call them. `spoken`: what it gives is a text and
+    nothing else, and so are its refusals. `mentions_news`: its result may end with what has come meanwhile."""
 
     name: str
     description: str
     arguments: type[take.Arguments]
     work: Work
     spoken: bool = False
+    mentions_news: bool = True
     also: dict[str, str] = field(default_factory=dict[str, str])
 
     def schema(self) -> dict[str, Any]:
@@ -115,16 +116,16 @@ async def _complete_task(visit: Visit, said: take.CompleteTaskArguments) -> Any:
     return {"task_id": task.id, "status": task.status}
 
 
-async def _permission_prompt(visit: Visit, said: take.PermissionArguments) -> Any:
+async def _permission_prompt(visit: Visit, said: take.PermissionArguments) -> str:
     """The payload goes back as it was shown, byte for byte."""
     payload = msgspec.json.encode(said.input).decode()
     answered = await visit.hub.approvals.ask_for_tool(
         visit.by, said.tool_name, payload, key=said.tool_use_id, gone=visit.leaving.gone
     )
     if answered.status == "approved":
-        return {"behavior": "allow", "updatedInput": msgspec.json.decode(dict(answered.arguments)["input"])}
+        return f'{{"behavior":"allow","updatedInput":{dict(answered.arguments)["input"]}}}'
     reason = answered.note or "The operator said no."
-    return {"behavior": "deny", "message": reason}
+    return msgspec.json.encode({"behavior": "deny", "message": reason}).decode()
 
 
 async def _send_channel_message(visit: Visit, said: take.ChannelArguments) -> Any:
@@ -212,12 +213,15 @@ TOOLS: dict[str, Tool] = {
             ),
             arguments=take.InboxArguments,
             work=_inbox,
+            mentions_news=False,
         ),
         Tool(
             name="permission_prompt",
             description="For programs, not for you: asks the operator whether a tool may be used.",
             arguments=take.PermissionArguments,
             work=_permission_prompt,
+            spoken=True,
+            mentions_news=False,
         ),
     )
 }
