@@ -55,6 +55,14 @@ def test_what_waits_is_shown_to_the_letter(rook: Rook, agents: tuple[Client, Cli
     assert [each["approval_id"] for each in listed["approvals"]] == [approval, sent]
 
 
+def test_the_status_says_that_something_waits(rook: Rook, agents: tuple[Client, Client]) -> None:
+    assert "waiting for you  nothing\n" in rook("status").out
+    held(agents[0])
+    assert "waiting for you  1 approval; see rook approvals\n" in rook("status").out
+    assert rook("status", "--json").json["approvals"] == 1
+    assert agents[1].status().approvals == 0  # it has none of its own
+
+
 def test_where_nothing_waits_it_is_said(rook: Rook) -> None:
     assert rook("approvals").out == "Nothing waits for approval.\n"
     assert rook("approvals", "--all").out == "No approval was ever asked for.\n"

@@ -74,7 +74,12 @@ def _show_status(answer: "StatusResponse", url: str) -> None:
             ("holds", f"{counted(answer.messages, 'message')}, {sized(answer.bytes)}"),
             ("agents", f"{answer.agents:,}, {answer.online:,} online"),
             ("listening", counted(answer.sockets, "socket")),
+            ("waiting for you", _waiting(answer.approvals)),
             ("journal at", f"{answer.position}"),
             ("auth", answer.auth),
         ]
     )
+
+
+def _waiting(approvals: int) -> str:
+    return f"{counted(approvals, 'approval')}; see rook approvals" if approvals else "nothing"

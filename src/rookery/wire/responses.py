@@ -407,6 +407,8 @@ class HealthResponse(Response):
 
 
 class StatusResponse(Response):
+    """`approvals`: how many wait for the operator; for an agent, of its own."""
+
     version: str
     store: str
     data: str
@@ -417,6 +419,7 @@ class StatusResponse(Response):
     agents: int
     online: int
     sockets: int
+    approvals: int
     auth: str
     started_at: str
 

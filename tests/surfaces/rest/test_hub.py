@@ -48,7 +48,8 @@ async def test_the_status_says_what_the_hub_is_and_holds(
     assert told == {
         "ok": True, "version": rookery.__version__, "store": "sqlite", "data": str(tmp_path / "data"),
         "position": 5,
-        "messages": 1, "full": False, "agents": 1, "online": 1, "sockets": 1, "auth": "token", "started_at": TIME,
+        "messages": 1, "full": False, "agents": 1, "online": 1, "sockets": 1, "approvals": 0, "auth": "token",
+        "started_at": TIME,
     }  # fmt: skip
 
 

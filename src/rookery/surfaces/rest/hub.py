@@ -40,6 +40,7 @@ async def status(call: Call) -> answer.StatusResponse:
         agents=len(agents),
         online=sum(agent.online for agent in agents),
         sockets=call.meter.sockets,
+        approvals=len(await call.hub.approvals.pending(call.principal)),
         auth="token" if call.hub.access.guarded else "none",
         started_at=iso(call.hub.started_at),
     )
