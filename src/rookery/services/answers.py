@@ -4,7 +4,8 @@ from rookery.domain.asks import Ask
 from rookery.domain.events import AskEnded, audience
 from rookery.domain.messages import Message
 from rookery.domain.principals import Principal
-from rookery.ports import Transaction
+from rookery.ports import InboxItem, Transaction
+from rookery.services.seeing import record_seen
 
 
 def awaited_answer(tx: Transaction, parent: Message | None, speaker: str) -> Ask | None:
@@ -18,8 +19,14 @@ def awaited_answer(tx: Transaction, parent: Message | None, speaker: str) -> Ask
 def answer_ask(tx: Transaction, question: Message, reply: Message, by: Principal) -> None:
     """The first reply counts; others are messages like any."""
     ask = awaited_answer(tx, question, reply.sender)
-    if ask is not None:
-        end_ask(tx, ask.answered(reply.created_at, reply.id), by, reply.created_at)
+    if ask is None:
+        return
+    at = reply.created_at
+    end_ask(tx, ask.answered(at, reply.id), by, at)
+    delivery = tx.deliveries.get(question.id, reply.sender)
+    if delivery is not None and not delivery.read:  # else it would lie there to be answered once more
+        tx.deliveries.save(delivery.seen(at, "reply"))
+        record_seen(tx, InboxItem(question, delivery), at, by, "reply")
 
 
 def end_ask(tx: Transaction, ended: Ask, by: Principal, now: int) -> Ask:

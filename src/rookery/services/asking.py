@@ -13,9 +13,9 @@ from rookery.domain.tasks import FOR_EVER
 from rookery.domain.traces import NO_CAUSE, Cause
 from rookery.ports import Clock, InboxItem, Store, Transaction
 from rookery.services.answers import end_ask
-from rookery.services.closing import record_seen
 from rookery.services.notices import Notices, known_as
 from rookery.services.pacing import Pacer
+from rookery.services.seeing import record_seen
 from rookery.services.statuses import at_rest, with_status
 from rookery.services.waiting import Gone, Waiting
 

@@ -6,7 +6,7 @@ from rookery.domain.channels import channel_of
 from rookery.domain.contact import delegation_failed, delegation_result
 from rookery.domain.conversations import direct_conversation
 from rookery.domain.deliveries import Outcome
-from rookery.domain.events import MessageCompleted, MessageRead, MessageSeen, TaskEnded, TaskStarted, audience
+from rookery.domain.events import MessageCompleted, TaskEnded, audience
 from rookery.domain.ids import HUB, OPERATOR
 from rookery.domain.messages import Message
 from rookery.domain.principals import THE_HUB, Principal
@@ -16,6 +16,7 @@ from rookery.ports import InboxItem, Transaction
 from rookery.services.answers import awaited_answer, end_ask
 from rookery.services.notices import known_as
 from rookery.services.posting import Letter, Posting
+from rookery.services.seeing import record_seen
 from rookery.services.statuses import settle
 
 
@@ -240,27 +241,6 @@ def complete_delivery(
     )  # fmt: skip
     tx.journal.record(fact, at=now, by=by, audience=audience(delivery.recipient, item.message.sender))
     return InboxItem(item.message, delivery)
-
-
-def record_seen(tx: Transaction, item: InboxItem, now: int, by: Principal, via: str) -> None:
-    """The facts of it; work that was handed over has begun when its assignee has it before it."""
-    message, recipient = item.message, item.delivery.recipient
-    seen = MessageSeen(message_id=message.id, recipient=recipient, via=via, at=now)
-    tx.journal.record(seen, at=now, by=by, audience=audience(recipient, message.sender))
-    read = MessageRead(message_id=message.id, recipient=recipient, by=by.id, at=now)
-    tx.journal.record(read, at=now, by=by, audience=audience(recipient))
-    if message.pattern == "delegate" and message.task is not None:
-        _start_task(tx, message.task, recipient, by, now)
-
-
-def _start_task(tx: Transaction, task_id: str, assignee: str, by: Principal, now: int) -> None:
-    task = tx.tasks.get(task_id)
-    if task is not None and task.assignee == assignee and task.status == "pending":
-        started = task.started(now)
-        tx.tasks.put(started)
-        tx.journal.record(
-            TaskStarted(task=started), at=now, by=by, audience=audience(task.requester, task.assignee)
-        )
 
 
 def _open_origin(tx: Transaction, task: Task, own: str) -> str:

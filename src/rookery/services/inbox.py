@@ -14,7 +14,8 @@ from rookery.domain.messages import Message
 from rookery.domain.principals import UNGUARDED_OPERATOR, Principal
 from rookery.ports import Clock, InboxItem, InboxQuery, InboxStats, QueueStats, Store, Transaction
 from rookery.services.access import agent_named, inbox_owner, require_operator, speaker
-from rookery.services.closing import Closing, Completion, record_seen
+from rookery.services.closing import Closing, Completion
+from rookery.services.seeing import record_seen
 from rookery.services.tracing import attend
 
 
