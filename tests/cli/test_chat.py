@@ -12,7 +12,7 @@ import pytest
 
 from rookery import AsyncClient, Client
 from rookery.cli.talk import Talk
-from rookery.wire.responses import ConversationResponse
+from rookery.wire.contact import ConversationResponse
 from tests.cli.test_contact import wait_until
 from tests.support.hub_process import HubProcess
 from tests.support.rook import ROOK, Rook

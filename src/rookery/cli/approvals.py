@@ -13,7 +13,7 @@ from rookery.cli.times import ago, left
 from rookery.domain.approvals import Decision
 
 if TYPE_CHECKING:
-    from rookery.wire.responses import ApprovalView
+    from rookery.wire.contact import ApprovalView
 
 commands = typer.Typer()
 

@@ -16,7 +16,7 @@ from rookery.cli.text import one_line, visible
 from rookery.cli.times import clock, seconds
 
 if TYPE_CHECKING:
-    from rookery.wire.responses import ContactResponse
+    from rookery.wire.contact import ContactResponse
 
 commands = typer.Typer()
 

@@ -11,7 +11,7 @@ from rookery.domain.errors import InvalidRequest
 from rookery.domain.permissions import ANYBODY
 
 if TYPE_CHECKING:
-    from rookery.wire.responses import RuleView
+    from rookery.wire.contact import RuleView
 
 commands = typer.Typer()
 

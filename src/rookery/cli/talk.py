@@ -23,7 +23,8 @@ from rookery.domain.mentions import mentions_in
 
 if TYPE_CHECKING:
     from rookery.client import AsyncClient
-    from rookery.wire.responses import ApprovalView, MessageView
+    from rookery.wire.contact import ApprovalView
+    from rookery.wire.responses import MessageView
 
 Event = dict[str, Any]
 

@@ -14,7 +14,7 @@ from rookery.cli.text import one_line
 from rookery.cli.times import clock
 
 if TYPE_CHECKING:
-    from rookery.wire.responses import TaskTreeResponse, TaskView
+    from rookery.wire.contact import TaskTreeResponse, TaskView
 
 commands = typer.Typer()
 _task = typer.Typer(

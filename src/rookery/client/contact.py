@@ -10,8 +10,8 @@ from uuid import uuid4
 from rookery.client.call import call_of
 from rookery.client.exchange import Session, Steps, exchange
 from rookery.wire import requests
+from rookery.wire.contact import ContactResponse, ConversationResponse
 from rookery.wire.requests import Priority
-from rookery.wire.responses import ContactResponse, ConversationResponse
 
 LONGEST_ASK: Final = 120.0
 """Seconds that a hub waits for an answer, unless its settings say otherwise."""

@@ -2,8 +2,8 @@
 
 from rookery.client.call import call_of
 from rookery.client.exchange import Session, Steps, exchange
+from rookery.wire import contact as answer
 from rookery.wire import requests as ask
-from rookery.wire import responses as answer
 from rookery.wire.requests import TaskEnd
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from rookery.wire import contact as told
 from rookery.wire import requests as ask
 from rookery.wire import responses as answer
 
@@ -211,7 +212,7 @@ ROUTES: tuple[Route, ...] = (
     Route(
         name="contact", method="POST", path="/v1/contact", tag="contact",
         summary="Ask an agent and wait for its answer, hand work over to it, or let it know",
-        body=ask.ContactRequest, response=answer.ContactResponse, keyed=True,
+        body=ask.ContactRequest, response=told.ContactResponse, keyed=True,
         errors=(
             "agent_unavailable", "not_permitted", "too_deep", "ask_failed", "ask_timed_out", "trace_stopped",
             "idempotency_conflict", "conflict", "hub_stopping", *_AGENT, *_STORES,
@@ -219,12 +220,12 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         name="list_asks", method="GET", path="/v1/asks", tag="contact",
-        summary="The questions that wait for an answer", response=answer.AsksResponse,
+        summary="The questions that wait for an answer", response=told.AsksResponse,
     ),
     Route(
         name="conversation", method="GET", path="/v1/conversations/{agent}/messages", tag="contact",
         summary="What was said between the caller and an agent: the newest page, oldest first",
-        query=ask.ConversationQuery, response=answer.ConversationResponse, errors=("forbidden", *_AGENT),
+        query=ask.ConversationQuery, response=told.ConversationResponse, errors=("forbidden", *_AGENT),
     ),
     Route(
         name="sleep", method="POST", path="/v1/agents/{agent}/sleep", tag="agents",
@@ -238,53 +239,53 @@ ROUTES: tuple[Route, ...] = (
     # -- tasks -------------------------------------------------------------------------------------------
     Route(
         name="list_tasks", method="GET", path="/v1/tasks", tag="tasks",
-        summary="The newest tasks, in order of creation", query=ask.TasksQuery, response=answer.TasksResponse,
+        summary="The newest tasks, in order of creation", query=ask.TasksQuery, response=told.TasksResponse,
         errors=("forbidden", *_AGENT),
     ),
     Route(
         name="get_task", method="GET", path="/v1/tasks/{task}", tag="tasks", summary="A task and its parts",
-        response=answer.TaskTreeResponse, errors=_TASK,
+        response=told.TaskTreeResponse, errors=_TASK,
     ),
     Route(
         name="complete_task", method="POST", path="/v1/tasks/{task}/complete", tag="tasks",
         summary="Finish a task as completed or failed; its requester gets the result, once",
-        body=ask.CompleteTaskRequest, optional_body=True, response=answer.TaskResponse,
+        body=ask.CompleteTaskRequest, optional_body=True, response=told.TaskResponse,
         errors=("task_ended", "forbidden", *_TASK, *_STORES),
     ),
     Route(
         name="cancel_task", method="POST", path="/v1/tasks/{task}/cancel", tag="tasks",
         summary="Take a task back, with its open parts", body=ask.CancelTaskRequest, optional_body=True,
-        response=answer.TaskResponse, errors=("task_ended", "forbidden", *_TASK, *_STORES),
+        response=told.TaskResponse, errors=("task_ended", "forbidden", *_TASK, *_STORES),
     ),
     # -- permissions and approvals -----------------------------------------------------------------------
     Route(
         name="list_rules", method="GET", path="/v1/permissions", tag="approvals",
         summary="Who may contact whom: the rules there are", query=ask.RulesQuery,
-        response=answer.RulesResponse, errors=_AGENT,
+        response=told.RulesResponse, errors=_AGENT,
     ),
     Route(
         name="set_rule", method="PUT", path="/v1/permissions", tag="approvals",
         summary="Say whether an agent may contact another, or '*' (operator)", body=ask.RuleRequest,
-        response=answer.RuleResponse, errors=("forbidden", *_AGENT, *_STORES),
+        response=told.RuleResponse, errors=("forbidden", *_AGENT, *_STORES),
     ),
     Route(
         name="remove_rule", method="DELETE", path="/v1/permissions", tag="approvals",
-        summary="Take a rule away (operator)", query=ask.RuleQuery, response=answer.RemovedResponse,
+        summary="Take a rule away (operator)", query=ask.RuleQuery, response=told.RemovedResponse,
         errors=("forbidden", *_AGENT, *_STORES),
     ),
     Route(
         name="list_approvals", method="GET", path="/v1/approvals", tag="approvals",
         summary="What waits for the operator; with `all`, what was answered too", query=ask.ApprovalsQuery,
-        response=answer.ApprovalsResponse,
+        response=told.ApprovalsResponse,
     ),
     Route(
         name="get_approval", method="GET", path="/v1/approvals/{approval}", tag="approvals",
-        summary="One approval", response=answer.ApprovalResponse, errors=("approval_not_found",),
+        summary="One approval", response=told.ApprovalResponse, errors=("approval_not_found",),
     ),
     Route(
         name="answer_approval", method="POST", path="/v1/approvals/{approval}", tag="approvals",
         summary="Approve or deny (operator); the first answer counts, and is carried out at once",
-        body=ask.AnswerRequest, response=answer.AnsweredResponse,
+        body=ask.AnswerRequest, response=told.AnsweredResponse,
         errors=("approval_not_found", "approval_answered", "approval_changed", "forbidden", *_STORES),
     ),
     # -- the journal -------------------------------------------------------------------------------------

@@ -14,20 +14,16 @@ from rookery.domain.permissions import Rule
 from rookery.domain.tasks import FOR_EVER, Task
 from rookery.ports import InboxItem, InboxStats, QueueStats
 from rookery.services.contact import Told
+from rookery.wire.contact import ApprovalView, AskView, ContactResponse, RuleView, TaskView
 from rookery.wire.responses import (
     AgentView,
-    ApprovalView,
-    AskView,
     ChannelView,
-    ContactResponse,
     DeliveryView,
     InboxMessageView,
     InboxStatsView,
     MessageView,
     QueueStatsView,
     Receipts,
-    RuleView,
-    TaskView,
 )
 from rookery.wire.times import iso, iso_or_none
 

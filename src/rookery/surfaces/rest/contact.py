@@ -3,12 +3,13 @@
 from rookery.services.contact import Wish
 from rookery.surfaces.departures import departure
 from rookery.surfaces.rest.call import Call
+from rookery.wire import contact as told
 from rookery.wire import requests as ask
 from rookery.wire import responses as answer
 from rookery.wire.views import agent_view, ask_view, contact_response, message_view
 
 
-async def contact(call: Call) -> answer.ContactResponse:
+async def contact(call: Call) -> told.ContactResponse:
     body: ask.ContactRequest = call.body
     wish = Wish(
         action=body.action,
@@ -26,12 +27,12 @@ async def contact(call: Call) -> answer.ContactResponse:
         return contact_response(await call.hub.contact.contact(call.principal, wish, gone=gone))
 
 
-async def list_asks(call: Call) -> answer.AsksResponse:
+async def list_asks(call: Call) -> told.AsksResponse:
     asks = [ask_view(ask) for ask in await call.hub.asking.open(call.principal)]
-    return answer.AsksResponse(asks=asks, count=len(asks))
+    return told.AsksResponse(asks=asks, count=len(asks))
 
 
-async def conversation(call: Call) -> answer.ConversationResponse:
+async def conversation(call: Call) -> told.ConversationResponse:
     query: ask.ConversationQuery = call.query
     name, said = await call.hub.inbox.conversation(
         call.principal,
@@ -41,7 +42,7 @@ async def conversation(call: Call) -> answer.ConversationResponse:
         limit=query.limit,
     )
     messages = [message_view(message) for message in said]
-    return answer.ConversationResponse(conversation=name, messages=messages, count=len(messages))
+    return told.ConversationResponse(conversation=name, messages=messages, count=len(messages))
 
 
 async def sleep(call: Call) -> answer.AgentResponse:

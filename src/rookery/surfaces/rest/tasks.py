@@ -1,8 +1,8 @@
 """Handlers for tasks."""
 
 from rookery.surfaces.rest.call import Call
+from rookery.wire import contact as answer
 from rookery.wire import requests as ask
-from rookery.wire import responses as answer
 from rookery.wire.views import task_view
 
 
