@@ -121,6 +121,7 @@ class HistoryContract(StoreCase):
         assert await hub.store.read(replayed) == before
 
     async def everything_happens(self, hub: Switchboard) -> None:
+        await hub.store.write(contact_is_made)  # first, for its agents have ids that a later one may draw
         fox, owl, bear = [
             (await hub.agents.register(THE_OPERATOR, Registration(name=name))).agent
             for name in ("fox", "owl", "bear")
@@ -159,5 +160,4 @@ class HistoryContract(StoreCase):
         assert await hub.inbox.prune(THE_OPERATOR, before=hub.clock.now(), folders=("done",)) > 0
         await hub.access.record_refusal(of(bear), "prune", "only the operator may")
         await hub.messaging.send(of(owl), Draft(to=bear.id, content="too late"))
-        await hub.store.write(contact_is_made)
         await hub.agents.delete(THE_OPERATOR, bear.id)
