@@ -9,7 +9,7 @@ from rookery.domain.errors import StorageDamaged
 from rookery.domain.messages import Message
 from rookery.ports import InboxQuery, Transaction
 from rookery.stores.sqlite import SqliteStore
-from rookery.testing.stores.samples import FOX, OWL, a_task, contents, handed_over
+from rookery.testing.stores.samples import FOX, OWL, a_task, asked, contents, handed_over
 from tests.stores.support import copied, opened, peopled, sending
 
 ALTERATIONS = {
@@ -74,6 +74,23 @@ async def test_what_is_no_task_any_more_is_not_served(tmp_path: Path, paper: str
         with pytest.raises(StorageDamaged):
             list(store.export())
         assert await store.read(lambda tx: tx.tasks.get("task-2")) == a_task(2)
+
+
+async def test_a_damaged_ask_does_not_keep_the_others_from_ending(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with peopled(SqliteStore(tmp_path)) as store:
+        damaged = await store.write(lambda tx: asked(tx, "first?"))
+        sound = await store.write(lambda tx: asked(tx, "second?"))
+    connection = sqlite3.connect(tmp_path / "rookery.db", isolation_level=None)
+    connection.execute("UPDATE asks SET paper = '{' WHERE message_id = ?", (damaged.message_id,))
+    connection.close()
+    async with opened(SqliteStore(tmp_path, readers=1)) as store:
+        for _ in range(3):
+            assert await store.read(lambda tx: tx.asks.overdue(sound.deadline, 10)) == [sound]
+        with pytest.raises(StorageDamaged):
+            await store.read(lambda tx: tx.asks.get(damaged.message_id))
+    assert [record.message.count("A stored ask is not what was written") for record in caplog.records] == [1]
 
 
 async def test_text_that_is_no_text_any_more_is_damage(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class ApprovalTable:
         return self._papers.one(UNDER_KEY, agent, key)
 
     def overdue(self, now: int, limit: int) -> Sequence[Approval]:
-        return self._papers.page(OVERDUE, now, limit)
+        return self._papers.due(OVERDUE, now, limit)
 
     def recent(self, *, agent: str | None, limit: int) -> Sequence[Approval]:
         papers = self._papers

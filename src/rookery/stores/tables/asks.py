@@ -31,7 +31,7 @@ class AskTable:
         return self._papers.many(OPEN_BY, asker)
 
     def overdue(self, now: int, limit: int) -> Sequence[Ask]:
-        return self._papers.many(OVERDUE, now, limit)
+        return self._papers.due(OVERDUE, now, limit)
 
     def all(self) -> Sequence[Ask]:
         return self._papers.many(ASK.all)

@@ -2,12 +2,14 @@
 fields they are looked up by.
 """
 
+import logging
 import sqlite3
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from rookery.domain.errors import StorageDamaged
 from rookery.stores.tables.changes import Changes, paper_record, removed_paper_record
 from rookery.stores.tables.faults import ReadOnly, damaged_paper
 from rookery.stores.tables.pen import Form
@@ -15,6 +17,7 @@ from rookery.stores.tables.rows import page_of
 
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -72,6 +75,7 @@ class Papers(Generic[T]):
         self._connection = connection
         self._changes = changes
         self._writable = writable
+        self._damaged: set[str] = set()
 
     def one(self, sql: str, *values: object) -> T | None:
         row = self._connection.execute(sql, values).fetchone()
@@ -84,6 +88,20 @@ class Papers(Generic[T]):
         """As many of the first as fit a page of text, at least one."""
         rows = page_of(self._connection.execute(sql, values), texts=(0,))
         return [self._kind.read(row[0]) for row in rows]
+
+    def due(self, sql: str, *values: object) -> list[T]:
+        """What has come to its time. A damaged one must not keep the others waiting; it is told of once."""
+        rows = page_of(self._connection.execute(sql, values), texts=(0,))
+        return [record for row in rows if (record := self._intact(row[0])) is not None]
+
+    def _intact(self, paper: str) -> T | None:
+        try:
+            return self._kind.read(paper)
+        except StorageDamaged as damage:
+            if paper not in self._damaged:
+                self._damaged.add(paper)
+                _log.warning("%s", damage.message)
+            return None
 
     def put(self, record: T) -> None:
         if not self._writable:

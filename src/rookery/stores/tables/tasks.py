@@ -52,7 +52,7 @@ class TaskTable:
         return self._papers.page(OPEN_TO, assignee)
 
     def due(self, now: int, limit: int) -> Sequence[Task]:
-        return self._papers.page(DUE, now, limit)
+        return self._papers.due(DUE, now, limit)
 
     def recent(self, *, party: str | None, open_only: bool, limit: int) -> Sequence[Task]:
         if party is None:
