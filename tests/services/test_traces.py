@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.domain.approvals import Decision
 from rookery.domain.errors import TraceStopped
 from rookery.domain.events import ApprovalRequested, AskOpened, MessageDropped, MessageHeld
 from rookery.domain.traces import TraceRules
@@ -168,6 +169,22 @@ async def _asked(house: House, one: Member, other: Member, wish: Wish) -> str:
     await reads(house, other)
     await house.send(other, one, "yes", reply_to=question)
     return (await asking).text
+
+
+@pytest.mark.parametrize("decision", [None, "deny"], ids=["paused", "stopped"])
+async def test_the_operator_is_told_whatever_has_become_of_the_exchange(
+    house: House, decision: Decision | None
+) -> None:
+    one, other = await house.members("one", "other")
+    await exchanged(house, one, other, 5)
+    held = await house.send(other, one, "and thank you")
+    if decision is not None:
+        await house.hub.approvals.answer(THE_OPERATOR, held.held or "", decision)
+        await reads(house, other)
+    assert (await house.send(other, "operator", "we are done")).held is None
+    news = Wish(action="notify", to="operator", message="really")
+    assert (await house.hub.contact.contact(other.principal, news)).status == "notified"
+    assert contents(await house.inbox("operator")) == ["we are done", "[Agent Notification from other]\n\nreally"]
 
 
 async def test_what_the_hub_is_asked_by_contact_is_held_like_any_message(house: House) -> None:

@@ -196,7 +196,8 @@ class Contact:
             timeout=self._patience(wish),
             origin=direct_conversation(sender, target) if noted is None else noted.conversation,
         )
-        trace = self._tracing.exceeded(tx, cause) if governed else None
+        # What goes to the operator is never kept from the operator.
+        trace = self._tracing.exceeded(tx, cause) if governed and target != OPERATOR else None
         if not asks and trace is None:
             return self.carry_out(tx, held, now=now, by=by)
         if asks:

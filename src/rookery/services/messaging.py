@@ -213,7 +213,8 @@ class Messaging:
             outgoing, too_early = self._paced(tx, sender, outgoing, draft, now)
             refused = [*too_early, *refused]
         cause = self._tracing.cause(tx, sender, parent, now) if by.is_agent or draft.between_models else NO_CAUSE
-        trace = self._tracing.exceeded(tx, cause) if governed else None
+        # What goes to the operator is never kept from the operator.
+        trace = self._tracing.exceeded(tx, cause) if governed and outgoing.recipient != OPERATOR else None
         if asks or trace is not None:
             return self._held(tx, by, sender, draft, outgoing, cause, None if asks else trace, now)
         letter = _letter(draft, sender, outgoing, parent, cause, now, for_everyone=not refused)
