@@ -2,15 +2,19 @@
 
 import asyncio
 
+import pytest
+
+from rookery.domain.errors import Overloaded
 from rookery.domain.events import AskEnded, AskOpened, MessageSeen
 from rookery.services.contact import Told, Wish
+from rookery.services.waiting import CallerGone
 from tests.services.house import THE_OPERATOR, House, Member
 
 
-async def asked(house: House, one: Member, other: Member) -> "tuple[asyncio.Task[Told], str]":
+async def asked(house: House, one: Member, other: Member, *, after: int = 0) -> "tuple[asyncio.Task[Told], str]":
     wish = Wish(action="ask", to=other.id, message="ready?")
     asking = asyncio.ensure_future(house.hub.contact.contact(one.principal, wish, via="mcp"))
-    return asking, (await house.event(AskOpened)).fact.ask.message_id
+    return asking, (await house.event(AskOpened, after=after)).fact.ask.message_id
 
 
 async def test_who_answers_has_seen_the_question(house: House) -> None:
@@ -57,3 +61,22 @@ async def test_what_was_asked_and_answered_is_no_cause_of_what_the_asker_does_ne
         await house.send(other, one, "not yet", reply_to=question)
         assert (await asking).status == "answered"
     assert list(await house.hub.approvals.pending(THE_OPERATOR)) == []
+
+
+async def test_one_agent_cannot_fill_the_hub_with_questions(house: House) -> None:
+    """Each holds a request, and others want to be served, too."""
+    one, other, third = await house.members("one", "other", "third")
+    gone = asyncio.Event()
+    wish = Wish(action="ask", to=other.id, message="ready?")
+    asking = [asyncio.ensure_future(house.hub.contact.contact(one.principal, wish, gone=gone)) for _ in range(100)]
+    position = 0
+    for _ in asking:
+        position = (await house.event(AskOpened, after=position)).position
+    with pytest.raises(Overloaded, match="questions of this agent that wait"):
+        await house.hub.contact.contact(one.principal, wish)
+    gone.set()
+    for each in await asyncio.gather(*asking, return_exceptions=True):
+        assert isinstance(each, CallerGone)
+    last, question = await asked(house, third, other, after=position)  # nobody else is in its way
+    await house.send(other, third, "yes", reply_to=question)
+    assert (await last).status == "answered"

@@ -15,6 +15,7 @@ from rookery.domain.errors import (
     IdempotencyConflict,
     InvalidRequest,
     NotPermitted,
+    Overloaded,
     RateLimited,
     TooDeep,
 )
@@ -38,6 +39,8 @@ from rookery.services.waiting import Gone
 
 Status = Literal["answered", "delegated", "notified", "awaiting_approval"]
 
+_MOST_ASKS = 100
+"""Questions of one agent that may wait at once: each holds a request, and the hub serves so many and no more."""
 _PUT_OFF = 1_000
 """Tasks of those who sleep, among which a repeated call looks for its own."""
 
@@ -156,6 +159,8 @@ class Contact:
             depth = depth_of(tx, sender) + 1
             if depth > DEEPEST:
                 raise TooDeep(DEEPEST)
+            if governed and len(tx.asks.open_by(sender)) >= _MOST_ASKS:
+                raise Overloaded("questions of this agent that wait")
         if wish.between_models:
             wait = self._pacer.step(tx, sender, target, now)
             if wait:

@@ -302,12 +302,8 @@ class Messaging:
             if draft.reply_to:
                 shown.append(("reply_to", draft.reply_to))
             self._holding.hold(tx, by, held, outgoing.tool, shown, now)
-        as_it_will_be = Message(
-            id=held.message_id, conversation="", seq=0, sender=sender, recipient=outgoing.recipient,
-            type="direct", content=draft.content, thread=held.message_id, created_at=now,
-        )  # fmt: skip
         told = WAITING_FOR_APPROVAL if trace is None else PAUSED
-        return _Stored(as_it_will_be, (), held=held.approval, told=told)
+        return _Stored(_as_it_will_be(held, now), (), held=held.approval, told=told)
 
 
 def _repetition(tx: Transaction, earlier: Sent, key: str, digest: bytes) -> _Stored:
@@ -330,12 +326,17 @@ def _repetition_of_held(tx: Transaction, earlier: Sent) -> _Stored:
     if held is None:
         raise Conflict("This message was held for the operator, who did not let it through.")
     approval = tx.approvals.get(held.approval)
-    as_it_will_be = Message(
-        id=held.message_id, conversation="", seq=0, sender=held.sender, recipient=held.to, type="direct",
-        content=held.content, thread=held.message_id, created_at=0 if approval is None else approval.created_at,
-    )  # fmt: skip
+    since = 0 if approval is None else approval.created_at
     told = PAUSED if approval is not None and approval.kind == "trace" else WAITING_FOR_APPROVAL
-    return _Stored(as_it_will_be, (), repeated=True, held=held.approval, told=told)
+    return _Stored(_as_it_will_be(held, since), (), repeated=True, held=held.approval, told=told)
+
+
+def _as_it_will_be(held: Held, since: int) -> Message:
+    """Which message it is, for its sender; it has no place in a conversation yet."""
+    return Message(
+        id=held.message_id, conversation="", seq=0, sender=held.sender, recipient=held.to, type="direct",
+        content=held.content, thread=held.message_id, created_at=since,
+    )  # fmt: skip
 
 
 def label(sender_name: str) -> str:
